@@ -95,10 +95,10 @@ def says(model: Any, new: Path) -> Iterator[str]:
     task = find_task(model.config.task)
     kind = task.item_type_for(model.config)
     if task.predictor is None:
-        text = kind.read(str(new), like=task.schema(model)).items
+        text = kind.read(str(new), schema=task.schema(model)).items
         yield repr(task.evaluate(model, text).to_json())
         return
-    rows = [*rows_to_predict(kind, model.config.task, str(new), {}, like=task.schema(model))][:3]
+    rows = [*rows_to_predict(kind, model.config.task, str(new), {}, schema=task.schema(model))][:3]
     predictor = task.predictor(model, kind.nouns, 16_384, {})
     layout = predictor.layout(predictor.form, rows)
     yield from map(layout.record, rows, predictor.predict_uncounted([row.item for row in rows]))

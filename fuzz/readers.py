@@ -21,7 +21,7 @@ from campaign import Campaign
 from headwise.app.cli import main as command
 from headwise.core.config import from_dict
 from headwise.data.columns.reading_options import SoftLabelOptions
-from headwise.data.items.item_types import ITEM_TYPES, infer_task
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK, infer_task
 from headwise.data.readers.labelled_files import read_examples
 from headwise.data.splits.data_parts import DataParts, read_parts
 from headwise.data.splits.line_lists import drop_listed_items
@@ -103,8 +103,8 @@ RECORDS = st.lists(
 
 def read(path: str, kind: str, options: Any = None) -> None:
     """As a file of this kind, by who trains and by who predicts."""
-    own = ITEM_TYPES[kind]
-    own.read(path, options, like=own.prepare([path], options) if kind == "language-model" else None)
+    own = ITEM_TYPES_BY_TASK[kind]
+    own.read(path, options, schema=own.prepare([path], options) if kind == "language-model" else None)
     for _ in own.rows(path, options) if kind != "language-model" else ():
         pass
 
@@ -143,7 +143,7 @@ def attack_file(campaign: Campaign, place: Path) -> None:
     elif kind == "infer":
         use = lambda: infer_task(str(path), {})  # noqa: E731
     elif kind == "doctor":
-        task = chance.choice([*ITEM_TYPES])
+        task = chance.choice([*ITEM_TYPES_BY_TASK])
         use = lambda: _doctor(path, task)  # noqa: E731
     campaign.attack(kind, data, use)
     path.unlink()
@@ -154,7 +154,7 @@ def _parts(place: Path) -> DataParts[Any]:
     """A training file, in parts, that a list of lines is about."""
     path = place / "train.csv"
     path.write_bytes(SEEDS["csv"])
-    kind = ITEM_TYPES["classify"]
+    kind = ITEM_TYPES_BY_TASK["classify"]
     return read_parts(kind, str(path), None, None, kind.options(), SplitConfig(dev=0.2, test=0.2))
 
 
@@ -171,13 +171,13 @@ def _doctor(path: Path, task: str) -> None:
 def attack_options(campaign: Campaign, place: Path) -> None:
     """A sound file, or a damaged one, read with options that make no sense."""
     chance = campaign.chance
-    kind = chance.choice([*ITEM_TYPES])
+    kind = chance.choice([*ITEM_TYPES_BY_TASK])
     data = SEEDS[chance.choice(OWN[kind])]
     if chance.random() < 0.3:
         data = damaged(data, chance)
     path = place / f"input{chance.choice(SUFFIXES)}"
     path.write_bytes(data)
-    names = [field.name for field in fields(ITEM_TYPES[kind].options)]
+    names = [field.name for field in fields(ITEM_TYPES_BY_TASK[kind].options)]
     reading = {
         name: chance.choice(VALUES if chance.random() < 0.9 else TEXT)
         for name in chance.sample(names, min(len(names), chance.choice([1, 1, 2, 3])))
@@ -185,7 +185,7 @@ def attack_options(campaign: Campaign, place: Path) -> None:
 
     def use() -> None:
         infer_task(str(path), reading)
-        read(str(path), kind, from_dict(ITEM_TYPES[kind].options, reading))
+        read(str(path), kind, from_dict(ITEM_TYPES_BY_TASK[kind].options, reading))
 
     campaign.attack("options", data + repr(reading).encode(), use)
     path.unlink()
@@ -209,7 +209,7 @@ def attack_tables(campaign: Campaign, place: Path) -> None:
         lines = [["text", "label"]] * header + records
         data = "\n".join(delimiter.join(own) for own in lines).encode("utf-8", "replace")
         path.write_bytes(data)
-        kind = kinds.choice([*ITEM_TYPES])
+        kind = kinds.choice([*ITEM_TYPES_BY_TASK])
         campaign.attack("made-up", data, lambda: read(str(path), kind))
 
     attack()

@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from headwise.core.errors import HeadwiseError
-from headwise.data.items.item_types import ITEM_TYPES, infer_task
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK, infer_task
 
 ROWS = 40
 SUBJECTS = (
@@ -253,7 +253,7 @@ def judge(table: Table, folder: Path, suffix: str | None = None) -> str:
     path.write_bytes(table.data())
     try:
         task, _ = infer_task(str(path), {})
-        data = ITEM_TYPES[task].read(str(path))
+        data = ITEM_TYPES_BY_TASK[task].read(str(path))
         found = [(getattr(item, "text", ""), item.label or "") for item in data.items]
     except HeadwiseError as error:
         place = str(path) in str(error)

@@ -100,12 +100,12 @@ def test_no_torch(room):
 
 def test_nothing_but_two_tables_is_keyed_by_task():
     """No other dictionary has the names of tasks for keys, and none is looked for by comparison."""
-    from headwise.data.items.item_types import ITEM_TYPES
+    from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
     from headwise.models.tasks import TASKS, find_task
 
-    assert TASKS.keys() == ITEM_TYPES.keys()
+    assert TASKS.keys() == ITEM_TYPES_BY_TASK.keys()
     assert all(find_task(name).name == name for name in TASKS)
-    assert all(ITEM_TYPES[name].options is task.options for name, task in TASKS.items())
+    assert all(ITEM_TYPES_BY_TASK[name].options is task.options for name, task in TASKS.items())
     tables, compared = [], []
     for path in FILES:
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):

@@ -30,7 +30,7 @@ TEXTS, SAMPLES, WORDS = 200, 1_000, 3
 
 def headwise_words(model: Any, texts: Sequence[str]) -> list[list[str]]:
     """The words that our explanations name first."""
-    return [list(own.without) for own in explain_labels(model, model.encoded(texts))]
+    return [list(own.removed_words) for own in explain_labels(model, model.encoded(texts))]
 
 
 def share_words(model: Any, texts: Sequence[str]) -> list[list[str]]:

@@ -33,7 +33,7 @@ from headwise.core.tokenizer import PennTokenizer
 from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.files.fingerprint import file_sha256
 from headwise.data.items.examples import Example
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.items.parses import ParseReader, with_parses
 from headwise.data.readers.labelled_files import read_examples
 from headwise.data.splits.data_parts import DataParts
@@ -262,7 +262,7 @@ class Accuracy(Classifying):
         if trees:
             heads = treebank_heads()
             parts = ([replace(own, parse=heads.get(own.text)) for own in part] for part in data.three())
-            data = replace(data, parts=DataParts(ITEM_TYPES["classify"], *parts))
+            data = replace(data, parts=DataParts(ITEM_TYPES_BY_TASK["classify"], *parts))
         if PHRASES in endings:
             train, dev, test = data.three()
             binary = all(own.label in ("0", "1") for own in train)
@@ -314,7 +314,7 @@ def task_of(train: list[Example], dev: list[Example], test: list[Example]) -> Ta
     """A data set of three parts."""
     seen = {normal_text(example.text) for example in (*train, *dev)}
     leaked = np.array([normal_text(example.text) in seen for example in test])
-    return Task(DataParts(ITEM_TYPES["classify"], train, dev, test), leaked)
+    return Task(DataParts(ITEM_TYPES_BY_TASK["classify"], train, dev, test), leaked)
 
 
 def read_imdb(part: str, label: str) -> list[Example]:
@@ -330,7 +330,7 @@ def read(texts: str, heads: str, options: ReadOptions) -> list[Example]:
     if not parses.exists():
         return data.items
     reader = ParseReader(str.split, lambda path, words: read_parses(path))
-    examples: list[Example] = with_parses(ITEM_TYPES["classify"], data, str(parses), reader).items
+    examples: list[Example] = with_parses(ITEM_TYPES_BY_TASK["classify"], data, str(parses), reader).items
     fits = (e.parse is not None and len(e.parse) == len(e.text.split()) for e in examples)
     return [e if own else replace(e, parse=None) for e, own in zip(examples, fits, strict=True)]
 

@@ -12,13 +12,13 @@ import numpy as np
 
 from benchmarks.common.runs import Bench, Result, judged, show_epochs
 from headwise.app.configuration import build_config
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.items.labels import label_targets
 from headwise.data.splits.data_parts import PART_NAMES, DataParts
 from headwise.models.label_evaluation import evaluate_labels
 from headwise.models.tasks import find_task
 from headwise.text.vocabulary import WordVectors
-from headwise.training.ensembles import SingleLabelEnsemble
+from headwise.training.ensembles import SingleLabelEnsembleFitter
 from headwise.training.fit import fit
 from headwise.training.settings import RunConfig
 from headwise.training.text_objectives import ClassificationObjective
@@ -88,10 +88,13 @@ class Classifying(Bench):
         if self.reads_trees(system):
             return data
         parts = ([self.bare(item) for item in part] for part in data.three())
-        return replace(data, parts=DataParts(ITEM_TYPES[self.kind], *parts))
+        return replace(data, parts=DataParts(ITEM_TYPES_BY_TASK[self.kind], *parts))
 
     def prints(self, data: Task, system: str) -> list[str]:
-        return [ITEM_TYPES[self.kind].fingerprint(part).sha256 for part in self.read(data, system).three()]
+        return [
+            ITEM_TYPES_BY_TASK[self.kind].fingerprint(part).sha256
+            for part in self.read(data, system).three()
+        ]
 
     def measure(self, data: Task, task: str, system: str, seed: int, folder: Path) -> Result:
         data = self.read(data, system)
@@ -119,7 +122,7 @@ class Classifying(Bench):
         speed = len(test[1]) / (time.monotonic() - began)
         # The same model once more with the linear model beside it; only dev decides how much say that has.
         if recipe.model.linear_model.kind == "none":
-            ensemble = SingleLabelEnsemble(ClassificationObjective(model, train, dev))
+            ensemble = SingleLabelEnsembleFitter(ClassificationObjective(model, train, dev))
             ensemble.fit_members(ensemble.held_out(None))
         mixed = judged(evaluate_labels(model, *test).predicted == test[1], data.leaked)
         return judged(alone == test[1], data.leaked) | {

@@ -30,7 +30,7 @@ from benchmarks import DATA
 from headwise import __version__
 from headwise.app.configuration import defaults_by_size
 from headwise.core.allocator import keep_freed_memory
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.items.labels import label_targets
 from headwise.data.readers.bags import Bag, BagData, read_bags
 from headwise.data.splits.data_parts import DataParts
@@ -73,7 +73,7 @@ def folds(bags: Sequence[Bag], seed: int) -> Iterator[Fold]:
     labels = [bag.label for bag in bags]
     shuffled = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
     for rest, places in shuffled.split(np.zeros(len(bags)), labels):
-        split = ITEM_TYPES["bags"].split([bags[place] for place in rest], DEV, 0.0, seed)
+        split = ITEM_TYPES_BY_TASK["bags"].split([bags[place] for place in rest], DEV, 0.0, seed)
         yield Fold(split.train, split.dev, [bags[place] for place in places], places)
 
 
@@ -96,7 +96,7 @@ def run_fold(data: BagData, fold: Fold, name: str, seed: int) -> dict[str, Any]:
     config, training = settings_of(name, seed)
     torch.manual_seed(seed)
     model = BagModel(config, BagFeatures(data.features), labels)
-    parts = DataParts(ITEM_TYPES["bags"], fold.train, fold.dev, fold.test)
+    parts = DataParts(ITEM_TYPES_BY_TASK["bags"], fold.train, fold.dev, fold.test)
     objective = find_task("bags").objective(model, parts)
     with tempfile.TemporaryDirectory() as folder:
         progress = train(model, objective, training, Path(folder))
@@ -132,7 +132,7 @@ def run(data: BagData, source: str, name: str, seed: int, results: Path) -> list
 def identity(data: BagData, name: str, seed: int) -> str:
     """Of all that decides how the folds of a seed end."""
     key = {
-        "data": ITEM_TYPES["bags"].fingerprint(data.items).sha256,
+        "data": ITEM_TYPES_BY_TASK["bags"].fingerprint(data.items).sha256,
         "system": name,
         "seed": seed,
         "dev": DEV,

@@ -24,7 +24,7 @@ from benchmarks.common.runs import Found, Layers, read_recipe
 from benchmarks.papers.classifying import LINEAR, Classifying, Task, named
 from headwise.data.columns.item_options import PairOptions
 from headwise.data.items.examples import Pair
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.readers.pair_files import read_aligned_pairs, read_pairs
 from headwise.data.splits.data_parts import DataParts
 from headwise.data.splits.duplicates import normal_text
@@ -146,13 +146,15 @@ class Pairs(Classifying):
             files = {"train": "train", "trial": "trial", "test": "test_annotated"}
             three = [sick(file, part) for part, file in files.items()]
         else:
-            split = ITEM_TYPES["pair"].split(esnli("dev"), DEV_PAIRS, 0, DEV_SEED)
+            split = ITEM_TYPES_BY_TASK["pair"].split(esnli("dev"), DEV_PAIRS, 0, DEV_SEED)
             kinds = ("original", "revised_premise", "revised_hypothesis")
             more = [pair for kind in kinds for pair in counterfactual(kind)]
             three = [[*split.train, *more], split.dev, esnli("test")]
         train, dev, test = three
         seen = {_key(pair) for pair in (*train, *dev)}  # in either order
-        return Task(DataParts(ITEM_TYPES["pair"], *three), np.array([_key(pair) in seen for pair in test]))
+        return Task(
+            DataParts(ITEM_TYPES_BY_TASK["pair"], *three), np.array([_key(pair) in seen for pair in test])
+        )
 
     def layers(self, task: str, system: str) -> Layers:
         if system == LINEAR:

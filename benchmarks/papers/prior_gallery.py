@@ -18,7 +18,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from headwise.nn.priors.base import LearnedPrior, Pairs, Prior
+from headwise.nn.priors.base import LearnedPrior, PositionPairs, Prior
 from headwise.nn.priors.direction import Backward, Earlier, Forward, Later
 from headwise.nn.priors.distance import Gaussian, TreeDistance, WordDistance, alibi
 from headwise.nn.priors.document import SameParagraph, SameSentence, SentenceDistance
@@ -78,10 +78,10 @@ class _Shades(Prior):
     positions they are the same for."""
 
     label: str
-    shades: Callable[[Pairs], Tensor]
+    shades: Callable[[PositionPairs], Tensor]
     name: ClassVar[str] = "shades"
 
-    def score(self, pairs: Pairs) -> Tensor:
+    def score(self, pairs: PositionPairs) -> Tensor:
         return self.shades(pairs)
 
     def __str__(self) -> str:
@@ -110,7 +110,7 @@ def _learned(prior: LearnedPrior) -> Prior:
         for parameter in terms.parameters():
             parameter += 0.3 * torch.randn_like(parameter)
 
-    def score(pairs: Pairs) -> Tensor:
+    def score(pairs: PositionPairs) -> Tensor:
         rows = torch.full((int(pairs.length), 16), 0.25)
         score = terms.score(rows, rows, pairs, 0)
         assert score is not None
@@ -119,14 +119,14 @@ def _learned(prior: LearnedPrior) -> Prior:
     return _Shades(str(prior), score)
 
 
-def _turned(pairs: Pairs) -> Tensor:
+def _turned(pairs: PositionPairs) -> Tensor:
     """The product of a query and a key that differ by nothing but their turn."""
     n = int(pairs.length)
     rows = Rotary().rotate(torch.full((n, 16), 0.5, dtype=torch.float64), torch.arange(n))
     return rows @ rows.T
 
 
-def _sinusoids(pairs: Pairs) -> Tensor:
+def _sinusoids(pairs: PositionPairs) -> Tensor:
     """The product of R_{i-j} and R_0."""
     n = int(pairs.length)
     table = sinusoids(n, 16, torch.float64, torch.device("cpu"))

@@ -32,7 +32,7 @@ from headwise.app.training_job import fit_evaluate_save
 from headwise.app.training_plan import RunData, TrainingPlan
 from headwise.artifacts import read_info
 from headwise.data.columns.item_options import TagOptions
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.readers.tagged_files import TaggedData, read_tagged
 from headwise.data.splits.data_parts import PART_NAMES, DataParts
 from headwise.metrics.tag_schemes import detect_scheme
@@ -129,10 +129,10 @@ def read(name: str) -> Sentences:
         data = read_tagged(DATA / TREEBANK)
         first, second = (data.documents[cut] for cut in TREEBANK_CUTS)
         parts = (data.items[:first], data.items[first:second], data.items[second:])
-        return DataParts(ITEM_TYPES["tag"], *parts)
+        return DataParts(ITEM_TYPES_BY_TASK["tag"], *parts)
     options = TagOptions(tag_column="xpos") if name == "ewt-xpos" else TagOptions()
     read: list[TaggedData] = [read_tagged(DATA / path, options) for path in FILES[name]]
-    return DataParts(ITEM_TYPES["tag"], *(list(part.items) for part in read))
+    return DataParts(ITEM_TYPES_BY_TASK["tag"], *(list(part.items) for part in read))
 
 
 class Tagging(Bench):

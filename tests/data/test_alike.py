@@ -6,7 +6,7 @@ import pytest
 
 from headwise.data import Example, split_examples
 from headwise.data.items.examples import TaggedSentence
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.splits.duplicates import (
     count_in_long_chains,
     first_in_group,
@@ -74,7 +74,7 @@ def test_keys_do_not_depend_on_the_order_of_texts_and_are_their_own_where_none_i
 def test_no_part_and_no_fold_has_a_text_like_one_of_another(tagged):
     texts = drawn(60)
     texts += [changed(text, 5) for text in texts]
-    kind = ITEM_TYPES["tag" if tagged else "classify"]
+    kind = ITEM_TYPES_BY_TASK["tag" if tagged else "classify"]
     items = [
         TaggedSentence(tuple(text.split()), ("A",) * 14) if tagged else Example(text, "ab"[n % 2])
         for n, text in enumerate(texts)

@@ -17,7 +17,7 @@ from headwise.data.columns.item_options import StreamOptions
 from headwise.data.columns.reading_options import MultiLabelOptions, ReadOptions
 from headwise.data.files.file_preview import read_preview
 from headwise.data.files.unpacking import XZ_MEMORY
-from headwise.data.items.item_types import ITEM_TYPES, infer_task
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK, infer_task
 from headwise.data.readers.labelled_files import read_examples
 
 TABLE = ("text,label\n" + "".join(f"text number {n},{'ab'[n % 2]}\n" for n in range(200))).encode()
@@ -103,10 +103,10 @@ def test_numbers_that_python_does_not_read(tmp_path):
     refused(str(tmp_path / "a.csv"), "HW111", text_column=DIGITS)
     (tmp_path / "a.conll").write_text(f"It PRP 2\nworks VBZ {DIGITS}\n\n" * 5)
     with suppress(HeadwiseError):
-        ITEM_TYPES["tag"].read(str(tmp_path / "a.conll"))
+        ITEM_TYPES_BY_TASK["tag"].read(str(tmp_path / "a.conll"))
     (tmp_path / "a.csv").write_text("text,a,b\nx,1,0\ny,0,1\n")
     with pytest.raises(HeadwiseError):
-        ITEM_TYPES["multi-label"].read(
+        ITEM_TYPES_BY_TASK["multi-label"].read(
             str(tmp_path / "a.csv"), MultiLabelOptions(label_columns=f"1-{DIGITS}")
         )
 
@@ -166,7 +166,7 @@ def test_time_grows_with_the_size(tmp_path, name, takes_under):
     def read():
         for kind in ("classify", "bags"):
             with suppress(HeadwiseError):
-                ITEM_TYPES[kind].read(str(tmp_path / "a.csv"))
+                ITEM_TYPES_BY_TASK[kind].read(str(tmp_path / "a.csv"))
 
     assert takes_under(8, read)
 
@@ -191,9 +191,9 @@ def test_streams_are_read_by_the_same_means(tmp_path):
     for data in (ARCHIVES["bz2"][:-5] + b"\0\0\0\0\0", changed):
         path.write_bytes(data)
         with suppress(HeadwiseError):
-            ITEM_TYPES["language-model"].read(str(path))
+            ITEM_TYPES_BY_TASK["language-model"].read(str(path))
     path.write_bytes("a text\n".encode("utf-16-be"))
-    data = ITEM_TYPES["language-model"].read(str(path), StreamOptions(encoding="utf-16"))
+    data = ITEM_TYPES_BY_TASK["language-model"].read(str(path), StreamOptions(encoding="utf-16"))
     assert len(data.items) == 7
     with pytest.raises(ConfigError, match="unknown encoding"):
-        ITEM_TYPES["language-model"].read(str(path), StreamOptions(encoding="zlib"))
+        ITEM_TYPES_BY_TASK["language-model"].read(str(path), StreamOptions(encoding="zlib"))

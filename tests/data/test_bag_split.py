@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from headwise.core.errors import HeadwiseError
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.readers.bags import Bag
 
-fingerprint_bags, split_bags = ITEM_TYPES["bags"].fingerprint, ITEM_TYPES["bags"].split
+fingerprint_bags, split_bags = ITEM_TYPES_BY_TASK["bags"].fingerprint, ITEM_TYPES_BY_TASK["bags"].split
 
 
 def bags(count, seed=0):

@@ -7,7 +7,7 @@ import pytest
 
 from headwise.data.columns.cell_values import is_link, is_structured, parse_cell, parse_list_cell
 from headwise.data.columns.reading_options import MultiLabelOptions
-from headwise.data.items.item_types import ITEM_TYPES, infer_task
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK, infer_task
 from headwise.data.readers.labelled_files import read_examples
 
 
@@ -83,7 +83,7 @@ def test_several_choices_in_a_cell_are_a_label_set(write):
     cells = ["good", "bad", '{"choices": ["good", "bad"]}'] * 3
     path = write("a.csv", table(("text", "sentiment"), *((f"a text {n}", c) for n, c in enumerate(cells))))
     assert infer_task(path, {})[0] == "multi-label"
-    data = ITEM_TYPES["multi-label"].read(path)
+    data = ITEM_TYPES_BY_TASK["multi-label"].read(path)
     assert [item.labels for item in data.items[:3]] == [("good",), ("bad",), ("good", "bad")]
 
 
@@ -95,12 +95,12 @@ def test_the_words_of_a_text_are_no_labels(write, fails):
     rows = [(text, str(text.split()), str(["x", "xy"[n % 2]])) for n, text in enumerate(texts)]
     path = write("b.csv", table(("text", "words", "about"), *rows))
     assert infer_task(path, {})[0] == "multi-label"
-    assert [*ITEM_TYPES["multi-label"].read(path).labels] == ["x", "y"]
+    assert [*ITEM_TYPES_BY_TASK["multi-label"].read(path).labels] == ["x", "y"]
 
 
 def test_bytes_in_lists_are_their_text(write):
     path = write("a.csv", table(("text", "labels"), *[(f"text {n}", "['a', b'b']") for n in range(4)]))
-    assert {item.labels for item in ITEM_TYPES["multi-label"].read(path).items} == {("a", "b")}
+    assert {item.labels for item in ITEM_TYPES_BY_TASK["multi-label"].read(path).items} == {("a", "b")}
 
 
 @pytest.mark.parametrize(
@@ -109,5 +109,5 @@ def test_bytes_in_lists_are_their_text(write):
 def test_lists_that_hold_no_labels_are_refused(write, fails, cell):
     rows = [(f"text {n}", "['a', 'b']") for n in range(6)]
     path = write("a.csv", table(("text", "labels"), *rows, ("more", cell)))
-    read = ITEM_TYPES["multi-label"].read
+    read = ITEM_TYPES_BY_TASK["multi-label"].read
     assert fails(lambda: read(path, MultiLabelOptions()).items)[:2] == ("HW123", 8)

@@ -7,7 +7,7 @@ from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.columns.text_columns import Columns, choose_columns
 from headwise.data.errors import DataError
 from headwise.data.files.file_source import DataSource, Record
-from headwise.data.items.item_types import ITEM_TYPES, infer_task
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK, infer_task
 
 LONG = ["what a good film this is", "bad", "never saw a worse one than this", "so so"]
 
@@ -165,7 +165,7 @@ def test_what_says_nothing_of_the_text_is_never_its_label(name, values, task, wr
     path = write("tweets.jsonl", "\n".join(lines))
     assert infer_task(path, {})[0] == "classify"
     with pytest.raises(DataError) as error:
-        ITEM_TYPES[task].read(path)
+        ITEM_TYPES_BY_TASK[task].read(path)
     assert error.value.code == "HW131"
 
 
@@ -173,11 +173,11 @@ def test_a_score_of_votes_is_no_label(write):
     rows = [{"body": f"{LONG[n % 2]} no {n}", "score": n % 5 - 1, "num_comments": n % 3} for n in range(20)]
     path = write("posts.jsonl", "\n".join(map(json.dumps, rows)))
     with pytest.raises(DataError, match="HW131"):
-        ITEM_TYPES["classify"].read(path)
+        ITEM_TYPES_BY_TASK["classify"].read(path)
     for row in rows:
         del row["num_comments"]
     path = write("reviews.jsonl", "\n".join(map(json.dumps, rows)))
-    assert len(ITEM_TYPES["classify"].read(path).labels) == 5
+    assert len(ITEM_TYPES_BY_TASK["classify"].read(path).labels) == 5
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from headwise.data.columns.reading_options import MultiLabelOptions
 from headwise.data.doctor.diagnose import doctor_files
 from headwise.data.formats import FORMATS
 from headwise.data.formats.glued_labels import labels_with_words
-from headwise.data.items.item_types import ITEM_TYPES, infer_task
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK, infer_task
 from headwise.data.items.labels import training_spellings
 from headwise.data.readers.labelled_files import read_examples
 from headwise.data.readers.pair_files import read_pairs
@@ -211,7 +211,7 @@ def test_label_sets_as_doccano_and_stack_overflow_write_them(write, cells, label
     path = write("a.csv", "text,label\n" + rows)
     task, _ = infer_task(path, {})
     assert task == ("classify" if "Java" in labels else "multi-label")
-    assert {*ITEM_TYPES[task].read(path).labels} == labels
+    assert {*ITEM_TYPES_BY_TASK[task].read(path).labels} == labels
 
 
 def test_the_null_of_databases_is_no_label(write):

@@ -7,7 +7,7 @@ import pytest
 
 from headwise.data.errors import DataError
 from headwise.data.files.file_lists import list_files
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.splits.data_parts import read_parts
 from headwise.data.splits.line_lists import drop_listed_items, reweight_listed_items
 from headwise.data.splits.split_config import SplitConfig
@@ -17,7 +17,7 @@ from headwise.data.splits.split_config import SplitConfig
 def parts(tmp_path):
     rows = [f"text number {n},{'ab'[n % 2]}" for n in range(40)]
     (tmp_path / "data.csv").write_text("\n".join(["text,label", *rows]) + "\n")
-    return read_parts(ITEM_TYPES["classify"], str(tmp_path / "data.csv"))
+    return read_parts(ITEM_TYPES_BY_TASK["classify"], str(tmp_path / "data.csv"))
 
 
 def listed(tmp_path, *lines: str, head: str = "line,label"):
@@ -88,7 +88,7 @@ def test_a_list_without_weights(parts, tmp_path):
 def test_objects_of_an_array_on_one_line_are_told_apart(tmp_path):
     rows = [{"text": f"text number {n}", "label": "ab"[n % 2]} for n in range(40)]
     (tmp_path / "data.json").write_text(json.dumps(rows))
-    parts = read_parts(ITEM_TYPES["classify"], str(tmp_path / "data.json"))
+    parts = read_parts(ITEM_TYPES_BY_TASK["classify"], str(tmp_path / "data.json"))
     own = parts.train[0]
     found, count = drop_listed_items(parts, listed(tmp_path, f"{own.line},{own.label}"))
     assert count == 1
@@ -102,7 +102,7 @@ def test_lists_of_several_files_name_the_file_of_each_line(tmp_path):
         rows = [f"text number {n} of {folder},{'ab'[n % 2]}" for n in range(40)]
         paths.append(tmp_path / folder / f"{folder}.csv")
         paths[-1].write_text("\n".join(["text,label", *rows]) + "\n")
-    parts = read_parts(ITEM_TYPES["classify"], list_files(paths), split=SplitConfig(test=0.01))
+    parts = read_parts(ITEM_TYPES_BY_TASK["classify"], list_files(paths), split=SplitConfig(test=0.01))
     lines = ("2,a,a.csv", "line,label,file", f"4,a,{paths[1]}")
     found, count = drop_listed_items(parts, listed(tmp_path, *lines, head="line,label,file"))
     assert count == 2

@@ -6,7 +6,7 @@ import pytest
 
 from headwise.data.columns.item_options import BagOptions, TagOptions
 from headwise.data.columns.reading_options import MultiLabelOptions
-from headwise.data.items.item_types import ITEM_TYPES, options_for
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK, options_for
 
 SKIP = {"empty_labels": "skip"}
 SPANS = json.dumps({"text": "Ann ran", "label": [[0, 3, "PER"]]})
@@ -49,22 +49,26 @@ FILES = {
 def test_what_has_no_answer_is_left_out_and_counted(write, name):
     task, file, text = FILES[name]
     path = write(file, text)
-    data = ITEM_TYPES[task].read(path, options_for(task, SKIP))
+    data = ITEM_TYPES_BY_TASK[task].read(path, options_for(task, SKIP))
     assert len(data.items) == 2
     assert [note for note in data.notes if "left out: " in note and note[-1] in "12"]
 
 
 def test_a_sentence_with_some_tags_is_no_untagged_one(write, fails):
     path = write("a.conll", "Ann\tB-PER\nran\tO\n\nTom\tB-PER\nsat\t\n\n")
-    assert fails(ITEM_TYPES["tag"].read, path, TagOptions(empty_labels="skip")) == ("HW251", 5, 4)
+    assert fails(ITEM_TYPES_BY_TASK["tag"].read, path, TagOptions(empty_labels="skip")) == ("HW251", 5, 4)
 
 
 def test_a_bag_with_and_without_a_label(write, fails):
     path = write("a.csv", "bag_label,bag_id,f\nx,one,1\n,one,2\ny,two,1\n")
-    assert fails(ITEM_TYPES["bags"].read, path, BagOptions(empty_labels="skip")) == ("HW120", 3, None)
+    assert fails(ITEM_TYPES_BY_TASK["bags"].read, path, BagOptions(empty_labels="skip")) == (
+        "HW120",
+        3,
+        None,
+    )
 
 
 def test_an_empty_list_of_labels_is_an_answer(write):
     path = write("a.jsonl", '{"text": "a", "labels": ["x", "y"]}\n{"text": "b", "labels": []}\n')
-    data = ITEM_TYPES["multi-label"].read(path, MultiLabelOptions(empty_labels="skip"))
+    data = ITEM_TYPES_BY_TASK["multi-label"].read(path, MultiLabelOptions(empty_labels="skip"))
     assert [item.labels for item in data.items] == [("x", "y"), ()]

@@ -8,11 +8,11 @@ from headwise.core.errors import ConfigError
 from headwise.data.doctor.diagnose import doctor_files
 from headwise.data.errors import DataError
 from headwise.data.files.file_lists import FileLine, FileList, list_files, place
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.readers.file_sets import read_files_as_one
 from headwise.data.splits.data_parts import read_parts
 
-CLASSIFY = ITEM_TYPES["classify"]
+CLASSIFY = ITEM_TYPES_BY_TASK["classify"]
 
 
 @pytest.fixture
@@ -89,6 +89,6 @@ def test_every_kind_of_item(files, task):
     }
     for name in ("one.txt", "two.txt"):
         (files / name).write_text(contents[task])
-    data = read_files_as_one(ITEM_TYPES[task], FileList(("one.txt", "two.txt")))
+    data = read_files_as_one(ITEM_TYPES_BY_TASK[task], FileList(("one.txt", "two.txt")))
     assert len(data.items) == 4
     assert data.where(2).startswith("two.txt:")

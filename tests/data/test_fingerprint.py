@@ -3,9 +3,9 @@ import json
 
 from headwise.data import Example
 from headwise.data.files.fingerprint import Fingerprint, file_sha256
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 
-fingerprint = ITEM_TYPES["classify"].fingerprint
+fingerprint = ITEM_TYPES_BY_TASK["classify"].fingerprint
 
 DATA = [Example("good", "a", 1), Example("bäd", "b", 2), Example("x", None, 3)]
 

@@ -6,7 +6,7 @@ import pytest
 
 from headwise.data import read_examples, read_rows
 from headwise.data.doctor.diagnose import doctor_files
-from headwise.data.items.item_types import ITEM_TYPES, infer_task
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK, infer_task
 
 
 @pytest.fixture
@@ -51,14 +51,14 @@ def test_new_texts_are_read_from_a_folder(folder):
     assert [row.fields for row in rows] == [{"file": "a", "text": "y\nz"}, {"file": "b", "text": "x"}]
     assert (rows.columns.text, rows.columns.label) == ("text", None)
     assert "a folder of texts" in rows.notes
-    assert [item.text for item in ITEM_TYPES["masked-words"].read(path).items] == ["y\nz", "x"]
-    tagged = ITEM_TYPES["tag"].rows_to_predict(path, {})  # type: ignore[attr-defined]
+    assert [item.text for item in ITEM_TYPES_BY_TASK["masked-words"].read(path).items] == ["y\nz", "x"]
+    tagged = ITEM_TYPES_BY_TASK["tag"].rows_to_predict(path, {})  # type: ignore[attr-defined]
     assert [row.item.text for row in tagged] == ["y\nz", "x"]
 
 
 def test_pairs_are_not_read_from_folders(folder, fails):
     for path in (folder(a="one text", b="another"), folder(c_1="x")):
-        for read in (ITEM_TYPES["pair"].read, ITEM_TYPES["pair"].rows):
+        for read in (ITEM_TYPES_BY_TASK["pair"].read, ITEM_TYPES_BY_TASK["pair"].rows):
             assert fails(read, path)[0] == "HW101"
 
 
@@ -87,11 +87,11 @@ def test_another_encoding_is_told_with_the_file(folder, fails):
 def test_other_folders_are_told(folder, texts, advice):
     path = folder(**texts)
     with pytest.raises(Exception, match=f"HW101.*{advice}"):
-        ITEM_TYPES["classify"].read(path)
+        ITEM_TYPES_BY_TASK["classify"].read(path)
     assert infer_task(path, {})[0] == "classify"
 
 
 def test_other_tasks_do_not_read_folders(folder, fails):
     path = folder(a_1="x", b_1="y")
-    assert fails(ITEM_TYPES["language-model"].prepare, [path], None)[0] == "HW101"
-    assert fails(ITEM_TYPES["tag"].read, path)[0] == "HW101"
+    assert fails(ITEM_TYPES_BY_TASK["language-model"].prepare, [path], None)[0] == "HW101"
+    assert fails(ITEM_TYPES_BY_TASK["tag"].read, path)[0] == "HW101"

@@ -12,7 +12,7 @@ import pytest
 from headwise.core.errors import ConfigError
 from headwise.data.doctor.diagnose import doctor_files
 from headwise.data.files import archives
-from headwise.data.items.item_types import ITEM_TYPES, infer_task
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK, infer_task
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_what_is_looked_at_of_a_pipe_stays_to_be_read(pipe):
     tagged = "".join(f"word{n}\tO\nAnn\tB-PER\n\n" for n in range(4000))
     path = pipe(tagged)
     assert infer_task(path, {})[0] == "tag"
-    read = ITEM_TYPES["tag"].read(path)
+    read = ITEM_TYPES_BY_TASK["tag"].read(path)
     assert len(read.items) == 4000
     assert read.items[0].tokens[0] == "word0"
     found = doctor_files([pipe("".join(f"label{n % 2}\ttext {n}\n" for n in range(4000)))])
@@ -103,4 +103,4 @@ def test_a_text_that_is_read_twice_is_no_pipe(pipe, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(b"a text"))))
     for path in (pipe("a text"), "-"):
         with pytest.raises(ConfigError, match="the text is read twice"):
-            ITEM_TYPES["language-model"].read(path)
+            ITEM_TYPES_BY_TASK["language-model"].read(path)

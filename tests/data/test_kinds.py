@@ -6,7 +6,7 @@ import pytest
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.data.errors import DataError
 from headwise.data.items.examples import Example, MultiLabelExample, Pair, TaggedSentence
-from headwise.data.items.item_types import ITEM_TYPES, options_for
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK, options_for
 from headwise.data.items.parses import ParseReader, rows_with_parses, with_parses
 from headwise.data.items.sentence_items import TaggedSentenceItems
 from headwise.data.readers.bags import Bag
@@ -33,7 +33,7 @@ FILES = {
 
 @pytest.mark.parametrize("task", ITEMS)
 def test_a_fingerprint_is_of_items_answers_and_parses(task):
-    kind, (one, other) = ITEM_TYPES[task], ITEMS[task]
+    kind, (one, other) = ITEM_TYPES_BY_TASK[task], ITEMS[task]
     whole = kind.fingerprint([one, other])
     assert whole.texts == 2
     assert whole.sha256 != kind.fingerprint([other, one]).sha256 != kind.fingerprint([one]).sha256
@@ -46,7 +46,7 @@ def test_a_fingerprint_is_of_items_answers_and_parses(task):
 
 
 def test_the_order_of_labels_in_a_set_does_not_matter():
-    kind = ITEM_TYPES["multi-label"]
+    kind = ITEM_TYPES_BY_TASK["multi-label"]
     one, other = (MultiLabelExample("a", labels=own) for own in (("x", "y"), ("y", "x")))
     assert kind.fingerprint([one]) == kind.fingerprint([other])
 
@@ -80,20 +80,20 @@ def test_options_of_other_tasks_are_told_from_unknown_ones(task, name, said):
 @pytest.mark.parametrize("task", ITEMS)
 def test_an_item_is_shown_on_one_line(task):
     for item in ITEMS[task]:
-        assert ITEM_TYPES[task].show(item)
-        assert "\n" not in ITEM_TYPES[task].show(item)
-    assert ITEM_TYPES["pair"].show(ITEMS["pair"][0]) == "One two  |  three"
+        assert ITEM_TYPES_BY_TASK[task].show(item)
+        assert "\n" not in ITEM_TYPES_BY_TASK[task].show(item)
+    assert ITEM_TYPES_BY_TASK["pair"].show(ITEMS["pair"][0]) == "One two  |  three"
 
 
 def test_the_same_pairs_have_the_same_key_and_others_have_not():
-    key = ITEM_TYPES["pair"].key
+    key = ITEM_TYPES_BY_TASK["pair"].key
     assert key(Pair("a b", "c")) == key(Pair("a b", "c", "x"))
     assert key(Pair("a b", "c")) != key(Pair("a", "b c"))
 
 
 @pytest.mark.parametrize("task", FILES)
 def test_rows_are_the_items_of_a_file_with_all_their_fields(task, write):
-    kind = ITEM_TYPES[task]
+    kind = ITEM_TYPES_BY_TASK[task]
     path = write("new.conll" if task == "tag" else "new.csv", FILES[task])
     rows, data = list(kind.rows(path)), kind.read(path)
     assert [row.line for row in rows][:1] == [data.items[0].line]
@@ -109,11 +109,11 @@ def test_rows_are_the_items_of_a_file_with_all_their_fields(task, write):
 
 def test_streams_have_no_rows():
     with pytest.raises(ConfigError, match="headwise sample"):
-        ITEM_TYPES["language-model"].rows("a.txt")
+        ITEM_TYPES_BY_TASK["language-model"].rows("a.txt")
 
 
 def test_sentences_or_texts_to_tag(write):
-    kind = ITEM_TYPES["tag"]
+    kind = ITEM_TYPES_BY_TASK["tag"]
     assert isinstance(kind, TaggedSentenceItems)
     given = list(kind.rows_to_predict(write("a.txt", FILES["tag"]), {}))
     assert [row.item.tokens for row in given] == [("a", "b"), ("c",)]
@@ -128,7 +128,7 @@ def test_sentences_or_texts_to_tag(write):
 
 @pytest.mark.parametrize("task", ["classify", "pair", "tag"])
 def test_rows_get_their_parses_one_by_one(task, write):
-    kind = ITEM_TYPES[task]
+    kind = ITEM_TYPES_BY_TASK[task]
     path = write("new.conll" if task == "tag" else "new.csv", FILES[task])
     paths = ",".join(["heads"] * kind.sides)
     rows = list(rows_with_parses(kind, iter(kind.rows(path)), paths, lambda path: iter([[0, 1], [0]])))
@@ -141,7 +141,7 @@ def test_rows_get_their_parses_one_by_one(task, write):
 
 
 def test_parses_of_a_file_with_left_out_records_go_by_lines(write):
-    kind = ITEM_TYPES["classify"]
+    kind = ITEM_TYPES_BY_TASK["classify"]
     path = write("a.txt", "(2 (2 a) (2 b))\n(3 (2 c) (2 d))\n(0 (2 e) (2 f))\n")
     data = kind.read(path, kind.options(sst_labels="binary"))
     assert data.skipped == 1

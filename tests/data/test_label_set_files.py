@@ -7,7 +7,7 @@ from headwise.data.columns.reading_options import MultiLabelOptions
 from headwise.data.errors import DataError
 from headwise.data.items.dataset import Dataset
 from headwise.data.items.examples import separator_for
-from headwise.data.items.item_types import ITEM_TYPES, infer_task
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK, infer_task
 from headwise.data.items.training_labels import check_label_names
 from headwise.data.readers.labelled_files import read_examples
 
@@ -74,7 +74,7 @@ def test_a_mark_that_does_not_separate_is_told(write):
 
 def test_a_separator_of_the_training_file_that_another_file_lacks_is_told(write):
     """A model whose labels came as lists knows of none but the usual one."""
-    kind = ITEM_TYPES["multi-label"]
+    kind = ITEM_TYPES_BY_TASK["multi-label"]
     path = write("f.csv", "text,labels\none text,a; b\nanother text,b\n")
     data = kind.read(path, MultiLabelOptions(label_separator="|"))
     assert [note for note in data.notes if "--label-separator ';' if it separates them" in note]
@@ -124,12 +124,12 @@ def test_a_missing_field(write):
 
 @pytest.mark.parametrize("mark", [";", ","])
 def test_other_separators_are_guessed_and_hold_for_other_files(write, mark):
-    kind = ITEM_TYPES["multi-label"]
+    kind = ITEM_TYPES_BY_TASK["multi-label"]
     train = kind.read(write("f.tsv", "text\ttags\n" + SEVERAL.replace(",", "\t").replace("+", mark)))
     assert sets(train) == [("a", "b"), ("b", "c"), (), ("a", "c"), ("b",)]
     assert f"labels are separated by {mark!r} - override with --label-separator" in train.notes
     assert separator_for(MultiLabelOptions(), list(train.labels), kind.schema(train)[1]) == mark
-    dev = kind.read(write("g.tsv", f"text\ttags\nsix\tb{mark}c\n"), like=kind.schema(train))
+    dev = kind.read(write("g.tsv", f"text\ttags\nsix\tb{mark}c\n"), schema=kind.schema(train))
     assert sets(dev) == [("b", "c")]
 
 
@@ -232,7 +232,7 @@ def test_unknown_labels(write):
 
 def test_fingerprints_see_the_sets_but_not_their_order(write):
     one, two, three = (
-        ITEM_TYPES["multi-label"].fingerprint(
+        ITEM_TYPES_BY_TASK["multi-label"].fingerprint(
             read_sets(write(f"{n}.csv", "text,labels\nx y,b|a\nz,\n" + more)).items
         )
         for n, more in enumerate(["w,a|b\n", "w,b|a\n", "w,a\n"])

@@ -3,7 +3,7 @@
 import pytest
 
 from headwise.data.errors import DataError
-from headwise.data.items.item_types import ITEM_TYPES, infer_task
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK, infer_task
 from headwise.data.items.labels import (
     look_like_scores,
     parse_number,
@@ -67,7 +67,7 @@ def test_scores_or_classes(labels, scores):
 )
 def test_the_column_of_numbers(tmp_path, text, label):
     (tmp_path / "f.csv").write_text(text)
-    read = ITEM_TYPES["regress"].read(str(tmp_path / "f.csv"), on_error=lambda _: None)
+    read = ITEM_TYPES_BY_TASK["regress"].read(str(tmp_path / "f.csv"), on_error=lambda _: None)
     assert read.columns.label == label
 
 
@@ -94,8 +94,8 @@ def test_a_column_with_decimal_commas_is_told_as_such(tmp_path, row, name):
     path = str(tmp_path / "f.csv")
     assert infer_task(path, {})[0] == "regress"
     with pytest.raises(DataError, match=r"f\.csv:2: the label '3,5'; .*; write 3\.5 for 3,5"):
-        ITEM_TYPES["regress"].label_type.check(
-            ITEM_TYPES["regress"].read(path), ITEM_TYPES["regress"].nouns
+        ITEM_TYPES_BY_TASK["regress"].label_type.check(
+            ITEM_TYPES_BY_TASK["regress"].read(path), ITEM_TYPES_BY_TASK["regress"].nouns
         )
 
 
@@ -119,7 +119,7 @@ def test_numbers_of_which_some_are_missing_are_no_classes(tmp_path, none):
     rows = [f"a text of some words,{n}.5" for n in range(9)]
     path.write_text("\n".join(["text,score", *rows, f"another one,{none}", ""]))
     assert infer_task(str(path), {})[0] == "regress"
-    data = ITEM_TYPES["regress"].read(str(path))
+    data = ITEM_TYPES_BY_TASK["regress"].read(str(path))
     lines = [item.line for item in data.items]
     with pytest.raises(DataError, match=r"HW287.*f:11.*empty cells .* --empty-labels skip"):
         parse_numeric_labels([item.label for item in data.items], lines, "f")

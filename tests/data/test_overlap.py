@@ -5,12 +5,12 @@ from dataclasses import replace
 from unicodedata import normalize
 
 from headwise.data.items.examples import Example, Pair
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.splits.contamination import find_overlaps, in_fingerprint, make_fingerprint
 from headwise.data.splits.duplicates import NearDuplicateIndex
 from headwise.data.splits.text_signatures import words_for_comparison
 
-KIND = ITEM_TYPES["classify"]
+KIND = ITEM_TYPES_BY_TASK["classify"]
 REVIEW = "This is one of the best films that I have seen this year, and the actors are a joy to watch."
 
 
@@ -67,7 +67,7 @@ def test_near_texts_are_found_and_others_are_not():
 def test_pairs_may_have_a_long_text_in_common():
     first = [Pair(REVIEW, "It is good.", "yes", 1)]
     other = [Pair(REVIEW, "It is bad.", "no", 1), Pair(REVIEW.lower(), "it is good", "yes", 2)]
-    (found,) = find_overlaps(ITEM_TYPES["pair"], {"train": first, "test": other})
+    (found,) = find_overlaps(ITEM_TYPES_BY_TASK["pair"], {"train": first, "test": other})
     assert found.places == {1}
 
 
@@ -96,7 +96,7 @@ def test_many_texts_with_the_same_phrases_take_no_long_time(takes_under):
 
 
 def test_a_pair_is_the_same_the_other_way_round():
-    kind, own = ITEM_TYPES["pair"], [Pair("a b", "C d", "yes"), Pair("e", "f", "no")]
+    kind, own = ITEM_TYPES_BY_TASK["pair"], [Pair("a b", "C d", "yes"), Pair("e", "f", "no")]
     other = [Pair("c d", "A b", "yes"), Pair("f", "g", "no")]
     (found,) = find_overlaps(kind, {"train": own, "test": other})
     assert (found.items, found.nearly_equal, found.total) == (1, 0, 2)

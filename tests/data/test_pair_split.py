@@ -1,9 +1,9 @@
 """Splits of pairs: no first text in two parts, and what is done where there are few."""
 
 from headwise.data.items.examples import Pair
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 
-fingerprint_pairs, split_pairs = ITEM_TYPES["pair"].fingerprint, ITEM_TYPES["pair"].split
+fingerprint_pairs, split_pairs = ITEM_TYPES_BY_TASK["pair"].fingerprint, ITEM_TYPES_BY_TASK["pair"].split
 
 
 def pairs(firsts: int, each: int) -> list[Pair]:
@@ -40,7 +40,7 @@ def test_a_pair_stays_with_itself_the_other_way_round():
             part_of[pair.line % 300].add(number)
     assert all(len(found) == 1 for found in part_of.values())
     assert min(len(split.dev), len(split.test)) > 30
-    folds = ITEM_TYPES["pair"].folds(own, 5)
+    folds = ITEM_TYPES_BY_TASK["pair"].folds(own, 5)
     assert folds[:300] == folds[300:]
     assert len(set(folds)) == 5
 
@@ -64,7 +64,7 @@ def test_few_first_texts():
 
 def test_scores_are_no_classes():
     own = [Pair(f"first {n}", "second", str(n / 7)) for n in range(50)]
-    split = ITEM_TYPES["pair-score"].split(own, 0.2, 0.2)
+    split = ITEM_TYPES_BY_TASK["pair-score"].split(own, 0.2, 0.2)
     assert (len(split.train), len(split.dev), len(split.test)) == (30, 10, 10)
 
 

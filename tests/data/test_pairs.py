@@ -7,7 +7,7 @@ from headwise.data.columns.item_options import PairOptions
 from headwise.data.columns.pair_columns import PairColumns
 from headwise.data.errors import DataError
 from headwise.data.items.examples import Pair
-from headwise.data.items.item_types import ITEM_TYPES, infer_task
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK, infer_task
 from headwise.data.readers.pair_files import read_aligned_pairs, read_pair_rows, read_pairs
 
 SNLI = [
@@ -219,8 +219,8 @@ def test_scores_are_the_column_of_numbers(write):
     rows = [f"{n},a b {n},c d {n},{n / 7:.2f},{'YES' if n % 2 else 'NO'}" for n in range(12)]
     names = "pair_ID,sentence_A,sentence_B,relatedness_score,entailment_judgment"
     path = write("a.csv", "\n".join([names, *rows]))
-    assert ITEM_TYPES["pair"].read(path).columns.label == "entailment_judgment"
-    assert ITEM_TYPES["pair-score"].read(path).columns.label == "relatedness_score"
+    assert ITEM_TYPES_BY_TASK["pair"].read(path).columns.label == "entailment_judgment"
+    assert ITEM_TYPES_BY_TASK["pair-score"].read(path).columns.label == "relatedness_score"
 
 
 def test_how_much_pairs_count(write):
@@ -233,7 +233,7 @@ def test_how_much_pairs_count(write):
     renamed = write("q.csv", f"premise,hypothesis,kind,times\n{rows}")
     data = read_pairs(renamed, PairOptions(weight_column="times"))
     assert (data.columns.label, data.items[1].weight) == ("kind", 2)
-    kind = ITEM_TYPES["pair"]
+    kind = ITEM_TYPES_BY_TASK["pair"]
     prints = [
         kind.fingerprint(read_pairs(path, PairOptions(weight_column=own)).items) for own in (None, "none")
     ]

@@ -10,7 +10,7 @@ import pytest
 from headwise.data import read_examples
 from headwise.data.errors import DataError
 from headwise.data.files.parquet import parquet_rows
-from headwise.data.items.item_types import ITEM_TYPES, infer_task
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK, infer_task
 
 TABLE = {"text": ["it came late", 'so "good"\nand new'], "label": ["bad", "good"]}
 
@@ -107,7 +107,7 @@ def test_tags_of_words_get_their_names(parquet, form):
     columns = {"tokens": [["Tom", "ran"], ["It", "rains"]] * 4, "ner_tags": [[1, 0], [0, 0]] * 4}
     path = parquet(columns, {"ner_tags": {"feature": names("O", "B-PER"), "_type": form}})
     assert infer_task(path, {})[0] == "tag"
-    data = ITEM_TYPES["tag"].read(path)
+    data = ITEM_TYPES_BY_TASK["tag"].read(path)
     assert data.items[0].tokens == ("Tom", "ran")
     assert data.labels == {"O": 12, "B-PER": 4}
     assert any("1 is 'B-PER'" in note for note in data.notes)
@@ -129,12 +129,12 @@ def test_what_is_said_wrongly_of_labels_is_passed_over(parquet, said):
 def test_label_sets_are_lists(parquet):
     path = parquet({"text": ["a b", "c d"], "labels": [["x", "y"], []]})
     assert infer_task(path, {})[0] == "multi-label"
-    assert [own.labels for own in ITEM_TYPES["multi-label"].read(path).items] == [("x", "y"), ()]
+    assert [own.labels for own in ITEM_TYPES_BY_TASK["multi-label"].read(path).items] == [("x", "y"), ()]
 
 
 def test_nested_fields_have_points(parquet):
     path = parquet({"data": [{"text": "a b"}], "label": ["x"]})
-    data = read_examples(path, ITEM_TYPES["classify"].options(text_column="data.text"))
+    data = read_examples(path, ITEM_TYPES_BY_TASK["classify"].options(text_column="data.text"))
     assert data.items[0].text == "a b"
 
 

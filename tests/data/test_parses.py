@@ -6,7 +6,7 @@ from headwise.data.columns.text_columns import Columns
 from headwise.data.errors import DataError
 from headwise.data.items.dataset import Dataset
 from headwise.data.items.examples import Example
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.items.parses import ParseReader, with_parses
 
 PARSES = [[0], [2, 0], [0, 1, 1]]
@@ -15,7 +15,10 @@ PARSES = [[0], [2, 0], [0, 1, 1]]
 def heads(texts, skipped=0):
     data = Dataset(texts, "texts.tsv", "tsv", Columns("text"), skipped=skipped)
     reader = ParseReader(str.split, lambda path, words: PARSES)
-    return [example.parse for example in with_parses(ITEM_TYPES["classify"], data, "heads", reader).items]
+    return [
+        example.parse
+        for example in with_parses(ITEM_TYPES_BY_TASK["classify"], data, "heads", reader).items
+    ]
 
 
 def test_a_parse_for_each_text():

@@ -8,7 +8,7 @@ from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.data.doctor.diagnose import doctor_files
 from headwise.data.errors import DataError
 from headwise.data.items.examples import Example, MultiLabelExample, Pair, TaggedSentence
-from headwise.data.items.item_types import ITEM_TYPES, infer_task
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK, infer_task
 from headwise.data.items.parses import ParseFiles, ParseReader
 from headwise.data.items.stream_items import SymbolStreamItems
 from headwise.data.splits.data_parts import DataParts, read_parts
@@ -60,9 +60,9 @@ def files(tmp_path):
     return files
 
 
-@pytest.mark.parametrize("task", ITEM_TYPES)
+@pytest.mark.parametrize("task", ITEM_TYPES_BY_TASK)
 def test_each_kind_is_read_and_split(task, files):
-    kind = ITEM_TYPES[task]
+    kind = ITEM_TYPES_BY_TASK[task]
     parts = read_parts(kind, **files(task, train=120), split=SPLIT)
     sizes = {name: len(part) for name, part in parts.named.items()}
     whole = len(parts.files["train"].items)
@@ -77,14 +77,14 @@ def test_each_kind_is_read_and_split(task, files):
     assert kind.nouns.many in parts.sizes
 
 
-@pytest.mark.parametrize("task", ITEM_TYPES)
+@pytest.mark.parametrize("task", ITEM_TYPES_BY_TASK)
 def test_what_is_given_is_not_split_off(task, files):
-    parts = read_parts(ITEM_TYPES[task], **files(task, train=120, dev=30, test=30), split=SPLIT)
+    parts = read_parts(ITEM_TYPES_BY_TASK[task], **files(task, train=120, dev=30, test=30), split=SPLIT)
     for name, data in parts.files.items():
         assert list(getattr(parts, name).ids if task == "language-model" else getattr(parts, name)) == list(
             data.items.ids if task == "language-model" else data.items
         )
-    half = read_parts(ITEM_TYPES[task], **files(task, train=120, dev=30), split=SplitConfig(test=0))
+    half = read_parts(ITEM_TYPES_BY_TASK[task], **files(task, train=120, dev=30), split=SplitConfig(test=0))
     assert len(half.test) == 0
     assert list(half.named) == ["train", "dev"]
 
@@ -104,14 +104,15 @@ PINNED = {
 }
 
 
-@pytest.mark.parametrize("task", ITEM_TYPES)
+@pytest.mark.parametrize("task", ITEM_TYPES_BY_TASK)
 def test_splits_and_fingerprints_are_those_of_ever(task, files):
-    parts = read_parts(ITEM_TYPES[task], **files(task, train=120), split=SPLIT)
+    parts = read_parts(ITEM_TYPES_BY_TASK[task], **files(task, train=120), split=SPLIT)
     assert " ".join(own.sha256[:8] for own in parts.fingerprints().values()) == PINNED[task]
 
 
 @pytest.mark.parametrize(
-    "task", [task for task in ITEM_TYPES if task not in ("regress", "language-model", "masked-words")]
+    "task",
+    [task for task in ITEM_TYPES_BY_TASK if task not in ("regress", "language-model", "masked-words")],
 )
 def test_files_tell_their_task(task, files):
     assert infer_task(files(task, train=120)["train"], {})[0] == task
@@ -121,7 +122,7 @@ def test_overlaps_are_counted(tmp_path):
     (tmp_path / "a.csv").write_text("text,label\none,a\ntwo,b\nthree,a\n ,b\n")
     (tmp_path / "b.csv").write_text("text,label\nONE,a\none ,b\nfour,b\n ,b\n")
     (tmp_path / "c.csv").write_text("text,label\nfive,a\nsix,b\n")
-    parts = read_parts(ITEM_TYPES["classify"], *(str(tmp_path / f"{name}.csv") for name in "abc"))
+    parts = read_parts(ITEM_TYPES_BY_TASK["classify"], *(str(tmp_path / f"{name}.csv") for name in "abc"))
     (found,) = parts.overlaps()
     assert found.to_json() == {
         "one": "train",
@@ -135,7 +136,7 @@ def test_overlaps_are_counted(tmp_path):
 
 
 def test_notes_name_the_part_where_there_are_several(files):
-    notes = read_parts(ITEM_TYPES["classify"], **files("classify", train=60, test=20)).notes
+    notes = read_parts(ITEM_TYPES_BY_TASK["classify"], **files("classify", train=60, test=20)).notes
     assert notes[0] == "train: format csv guessed from the suffix .csv - override with --format"
     assert any(note.startswith("train: split into") for note in notes)
     assert any(note.startswith("test: columns guessed") for note in notes)
@@ -146,7 +147,7 @@ def test_many_whole_numbers_as_labels_are_told(tmp_path):
     path = tmp_path / "numbered.csv"
     for classes, said in ((20, False), (21, True)):
         path.write_text("text,score\n" + "".join(f"w{n},{n % classes}\n" for n in range(200)))
-        notes = read_parts(ITEM_TYPES["classify"], str(path)).notes
+        notes = read_parts(ITEM_TYPES_BY_TASK["classify"], str(path)).notes
         told = "21 numbers are the labels, each a class of its own (--task regress learns how much)"
         assert (told in notes) is said
 
@@ -154,7 +155,7 @@ def test_many_whole_numbers_as_labels_are_told(tmp_path):
 def test_empty_texts_are_told(tmp_path):
     path, texts = tmp_path / "some.csv", [f"w{n} w" if n % 5 else "" for n in range(50)]
     path.write_text("text,label\n" + "".join(f"{text},{n % 2}\n" for n, text in enumerate(texts)))
-    assert "empty texts, which are kept: 10" in read_parts(ITEM_TYPES["classify"], str(path)).notes
+    assert "empty texts, which are kept: 10" in read_parts(ITEM_TYPES_BY_TASK["classify"], str(path)).notes
 
 
 @pytest.mark.parametrize("own", ["", ".0"])
@@ -162,7 +163,7 @@ def test_whole_numbers_are_labels_as_training_spells_them(tmp_path, own):
     other, train, dev = ".0" if not own else "", tmp_path / "train.csv", tmp_path / "dev.csv"
     train.write_text("text,label\n" + "".join(f"w{n},{n % 2}{own}\n" for n in range(60)))
     dev.write_text("text,label\n" + "".join(f"v{n},{n % 2}{other}\n" for n in range(9)))
-    parts = read_parts(ITEM_TYPES["classify"], str(train), str(dev))
+    parts = read_parts(ITEM_TYPES_BY_TASK["classify"], str(train), str(dev))
     assert {item.label for item in parts.dev} == {f"0{own}", f"1{own}"}
     told = "dev: labels that are numbers or truth values are read as training spells them: "
     told += f"'0{other}' as '0{own}'"
@@ -172,7 +173,7 @@ def test_whole_numbers_are_labels_as_training_spells_them(tmp_path, own):
     assert spelling.severity == "info"
     assert not any(own.code == "HW161" for own in found)
     train.write_text(train.read_text() + "one more,1\nand one,1.0\n")  # these are no two labels
-    parts = read_parts(ITEM_TYPES["classify"], str(train), str(dev))
+    parts = read_parts(ITEM_TYPES_BY_TASK["classify"], str(train), str(dev))
     assert {item.label for item in parts.dev} == {f"0{own}", f"1{own}"}
 
 
@@ -180,7 +181,9 @@ def test_a_label_that_training_does_not_have(tmp_path, files):
     (tmp_path / "other.csv").write_text("text,labels\nw1,a\nw2,zzz\n")
     for task in ("classify", "multi-label"):
         with pytest.raises(HeadwiseError, match=r"other\.csv:3: the label 'zzz' does not occur") as caught:
-            read_parts(ITEM_TYPES[task], files(task, train=60)["train"], str(tmp_path / "other.csv"))
+            read_parts(
+                ITEM_TYPES_BY_TASK[task], files(task, train=60)["train"], str(tmp_path / "other.csv")
+            )
         assert caught.value.code == "HW140"
 
 
@@ -198,9 +201,9 @@ def test_a_label_that_training_does_not_have(tmp_path, files):
 def test_nothing_to_tell_apart(task, text, message, tmp_path):
     path = tmp_path / "a.csv"
     path.write_text(text)
-    options = ITEM_TYPES[task].options()
+    options = ITEM_TYPES_BY_TASK[task].options()
     with pytest.raises(HeadwiseError, match=message) as caught:
-        read_parts(ITEM_TYPES[task], str(path), options=options)
+        read_parts(ITEM_TYPES_BY_TASK[task], str(path), options=options)
     assert caught.value.code == "HW406"
 
 
@@ -208,34 +211,41 @@ def test_numbers_of_all_files_are_numbers(tmp_path, files):
     (tmp_path / "other.csv").write_text("text,labels\nw1,1.5\nw2,much\n")
     with pytest.raises(HeadwiseError, match=r"other\.csv:3: the label 'much'"):
         read_parts(
-            ITEM_TYPES["regress"], files("regress", train=60)["train"], None, str(tmp_path / "other.csv")
+            ITEM_TYPES_BY_TASK["regress"],
+            files("regress", train=60)["train"],
+            None,
+            str(tmp_path / "other.csv"),
         )
 
 
 def test_no_dev_data(files):
     with pytest.raises(HeadwiseError, match="there are no dev pairs") as caught:
-        read_parts(ITEM_TYPES["pair"], **files("pair", train=60), split=SplitConfig(dev=0))
+        read_parts(ITEM_TYPES_BY_TASK["pair"], **files("pair", train=60), split=SplitConfig(dev=0))
     assert caught.value.code == "HW405"
 
 
 def test_parses_need_their_file_and_a_kind_with_texts(files):
     with pytest.raises(ConfigError, match="parses of dev texts"):
-        read_parts(ITEM_TYPES["classify"], **files("classify", train=60), parses=ParseFiles(dev="x.heads"))
+        read_parts(
+            ITEM_TYPES_BY_TASK["classify"], **files("classify", train=60), parses=ParseFiles(dev="x.heads")
+        )
     for task, told in (("bags", "bags have none"), ("language-model", "language models do not read")):
         with pytest.raises(ConfigError, match=told):
-            read_parts(ITEM_TYPES[task], **files(task, train=60), parses=ParseFiles(train="x.heads"))
+            read_parts(
+                ITEM_TYPES_BY_TASK[task], **files(task, train=60), parses=ParseFiles(train="x.heads")
+            )
 
 
 def test_items_get_their_parses(files):
     reader = ParseReader(str.split, lambda path, words: [[0] * len(own) for own in words or ()])
     for task, given in (("classify", "x"), ("tag", "x"), ("pair", "x,y")):
-        kind = ITEM_TYPES[task]
+        kind = ITEM_TYPES_BY_TASK[task]
         paths = files(task, train=60)
         parts = read_parts(kind, **paths, parses=ParseFiles(train=given), reader=reader)
         assert all(map(kind.has_parses, parts.train))
         assert not any(map(kind.has_parses, read_parts(kind, **paths).train))
     with pytest.raises(ConfigError, match="two files"):
-        read_parts(ITEM_TYPES["pair"], **paths, parses=ParseFiles(train="x"), reader=reader)
+        read_parts(ITEM_TYPES_BY_TASK["pair"], **paths, parses=ParseFiles(train="x"), reader=reader)
 
 
 def test_bytes_know_those_of_all_files(files):
@@ -261,10 +271,10 @@ def test_bytes_know_those_of_all_files(files):
     ],
 )
 def test_items_without_an_answer(task, good, bad):
-    DataParts(ITEM_TYPES[task], [good], [good], [])
-    nouns = ITEM_TYPES[task].nouns
+    DataParts(ITEM_TYPES_BY_TASK[task], [good], [good], [])
+    nouns = ITEM_TYPES_BY_TASK[task].nouns
     with pytest.raises(DataError, match=f"{nouns.one} 2 of dev has .* as its answer") as caught:
-        DataParts(ITEM_TYPES[task], [good], [good, bad], [])
+        DataParts(ITEM_TYPES_BY_TASK[task], [good], [good, bad], [])
     assert caught.value.code == "HW120"
 
 
@@ -274,16 +284,16 @@ def test_phrases_of_trees_are_for_training_alone(tmp_path):
             f"(3 (2 {name}) (4 works))\n(1 (2 It) (1 (1 breaks) (2 .)))\n" * 9
         )
     files = {name: str(tmp_path / f"{name}.txt") for name in ("train", "dev", "test")}
-    options = ITEM_TYPES["classify"].options(sst_unit="phrases")
-    parts = read_parts(ITEM_TYPES["classify"], *files.values(), options)
+    options = ITEM_TYPES_BY_TASK["classify"].options(sst_unit="phrases")
+    parts = read_parts(ITEM_TYPES_BY_TASK["classify"], *files.values(), options)
     assert {item.text for item in parts.train} == {
         *("train works", "train", "works", "It breaks .", "It", "breaks .", "breaks", "."),
     }
     assert [item.text for item in parts.dev[:2]] == ["dev works", "It breaks ."]
     assert len(parts.dev) == len(parts.test) == 18
     with pytest.raises(ConfigError, match=r"give --dev and --test, or --split\.test 0"):
-        read_parts(ITEM_TYPES["classify"], files["train"], options=options)
+        read_parts(ITEM_TYPES_BY_TASK["classify"], files["train"], options=options)
     no_test = read_parts(
-        ITEM_TYPES["classify"], files["train"], files["dev"], None, options, SplitConfig(test=0)
+        ITEM_TYPES_BY_TASK["classify"], files["train"], files["dev"], None, options, SplitConfig(test=0)
     )
     assert not len(no_test.test)

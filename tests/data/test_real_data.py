@@ -4,7 +4,7 @@ import pytest
 
 from headwise.data import ReadOptions, read_examples, read_rows, split_examples
 from headwise.data.doctor.diagnose import diagnose
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 
 pytestmark = pytest.mark.realdata
 
@@ -37,7 +37,7 @@ def test_mtl16_mr_is_not_utf8(real_data, fails):
 
 def test_mtl16_leaks(real_data):
     paths = [str(real_data / f"mtl16/magazines.task.{part}.gz") for part in ("train", "test")]
-    leak = next(f for f in diagnose(ITEM_TYPES["classify"], paths).findings if f.code == "HW160")
+    leak = next(f for f in diagnose(ITEM_TYPES_BY_TASK["classify"], paths).findings if f.code == "HW160")
     assert leak.message.startswith("163 distinct texts of test also in train")
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from headwise.core import native
 from headwise.data.items.examples import Example
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.splits import text_signatures
 from headwise.data.splits.contamination import find_overlaps
 from headwise.data.splits.duplicates import (
@@ -60,7 +60,7 @@ def test_overlaps_are_those_that_an_index_of_texts_finds():
     texts = drawn(150, 1)
     train, test = texts[::2], [*texts[1::2], *texts[:6:2], ""]
     (overlap,) = find_overlaps(
-        ITEM_TYPES["classify"],
+        ITEM_TYPES_BY_TASK["classify"],
         {"train": [Example(text) for text in train], "test": [Example(text) for text in test]},
     )
     index = NearDuplicateIndex(map(words_for_comparison, train))

@@ -10,7 +10,7 @@ from headwise.core.errors import ConfigError
 from headwise.data.columns.reading_options import SoftLabelOptions
 from headwise.data.doctor.diagnose import doctor_files
 from headwise.data.errors import DataError
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.items.labels import evaluation_mask, evaluation_weights, soft_targets, training_weights
 from headwise.data.readers.labelled_files import read_examples
 
@@ -142,7 +142,7 @@ def test_a_confidence_or_weight_that_is_none(write):
 
 
 def test_other_labels_change_the_fingerprint(write):
-    kind = ITEM_TYPES["classify"]
+    kind = ITEM_TYPES_BY_TASK["classify"]
     prints = {
         kind.fingerprint(read(write("f.csv", TABLE.replace("0.9,0.1", own))).items).sha256
         for own in ("0.9,0.1", "0.8,0.2")
@@ -161,7 +161,7 @@ def test_the_doctor_tells_how_labels_are_read(write):
 
 
 def test_numbers_have_weights_but_no_probabilities(write):
-    kind = ITEM_TYPES["regress"]
+    kind = ITEM_TYPES_BY_TASK["regress"]
     data = kind.read(
         write("f.csv", "text,score,confidence,weight\nfine film,3.5,0.9,2\ndull film,1,0.6,1\n")
     )

@@ -20,7 +20,7 @@ from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.errors import DataError
 from headwise.data.files.file_preview import read_preview
 from headwise.data.files.tables import table_kind
-from headwise.data.items.item_types import ITEM_TYPES, infer_task
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK, infer_task
 from headwise.data.readers.bags import read_bags
 
 FORMS = ("csv", "xlsx", "parquet")
@@ -74,7 +74,7 @@ def saved(tmp_path):
 def test_the_same_table_is_the_same_data(saved, task, form):
     paths = saved("csv", task), saved(form, task)
     assert [infer_task(path, {})[0] for path in paths] == [task, task]
-    kind = ITEM_TYPES[task]
+    kind = ITEM_TYPES_BY_TASK[task]
     if task == "regress":  # csv has all 17 digits, and a workbook those that are shown
         shown = [[f"{float(item.label):.12g}" for item in kind.read(path).items] for path in paths]
         assert shown[0] == shown[1]
@@ -100,7 +100,7 @@ def test_words_in_rows_of_a_workbook(tmp_path):
     words = {"Sentence #": starts, "Word": ["Tom", "ran"] * 6, "Tag": ["B-PER", "O"] * 6}
     plain, own = (save(tmp_path / f"words.{form}", words) for form in FORMS[:2])
     assert infer_task(own, {})[0] == "tag"
-    assert ITEM_TYPES["tag"].read(own).items == ITEM_TYPES["tag"].read(plain).items
+    assert ITEM_TYPES_BY_TASK["tag"].read(own).items == ITEM_TYPES_BY_TASK["tag"].read(plain).items
 
 
 def test_bags_of_a_workbook(tmp_path, fails):
@@ -164,7 +164,7 @@ def test_pipes_are_told_to_be_files(saved, tmp_path, form):
 def test_other_readers_and_archives_say_what_to_do(saved, tmp_path, fails, form):
     path = saved(form)
     with pytest.raises(DataError, match=r"HW104.*save it as csv or plain text"):
-        ITEM_TYPES["language-model"].prepare([path], None)
+        ITEM_TYPES_BY_TASK["language-model"].prepare([path], None)
     with zipfile.ZipFile(tmp_path / "data.zip", "w") as archive:
         archive.write(path, f"data.{form}")
     (tmp_path / "data.gz").write_bytes(gzip.compress(Path(path).read_bytes()))

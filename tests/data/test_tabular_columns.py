@@ -215,7 +215,7 @@ def test_the_types_of_the_training_file_are_those_of_others(tmp_path):
     path = write(tmp_path / "a.csv", [{**row, "price": row["price"].replace(".", ",")} for row in ROWS])
     kind = TextItems()
     schema = TextSchema(tabular=(TabularColumn("price", "category"),))
-    data = kind.read(path, SoftLabelOptions(), like=schema)
+    data = kind.read(path, SoftLabelOptions(), schema=schema)
     assert data.items[0].tabular.values == ("0,5",)
     assert kind.schema(data).tabular == schema.tabular
 

@@ -5,7 +5,7 @@ import pytest
 
 from headwise.core.tokenizer import first_words, get_tokenizer
 from headwise.data.items.examples import Example, Pair, TaggedSentence
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.items.word_limits import LEAST_WORDS, WordLimit, automatic_limit
 from headwise.data.splits.data_parts import DataParts
 
@@ -47,7 +47,7 @@ def test_the_first_words_of_a_long_text_with_long_words():
 
 
 def parts(kind: str, items: list) -> DataParts:
-    return DataParts(ITEM_TYPES[kind], items[:-20], items[-20:-10], items[-10:])
+    return DataParts(ITEM_TYPES_BY_TASK[kind], items[:-20], items[-20:-10], items[-10:])
 
 
 def test_texts_of_every_part_are_cut_with_their_parses():

@@ -46,7 +46,7 @@ def test_what_lies_beyond_something_worse_is_not_tried(losses, found, tried):
         return [losses[own.strength] for own in several]
 
     compared = SettingSearch.__new__(SettingSearch)
-    compared.judge, compared._best, compared._fits = judge, None, {}
+    compared.losses_of, compared._best, compared._fits = judge, None, {}
     assert compared.line_search(LinearSettings(), "strength", STRENGTHS).strength == found
     assert asked == tried
 

@@ -125,7 +125,7 @@ def test_what_an_earlier_model_makes_of_the_form_is_gone_on_with():
 def test_texts_that_are_not_judged_and_rare_forms_do_not_decide():
     numbers = np.zeros((5, 2))
     numbers[:, 0] = [0.0, 0.01, 0.02, 0.01, 9.0]
-    found = StandardizedFeatures.of(numbers, 1.0, 0.5, judged=4)
+    found = StandardizedFeatures.of(numbers, 1.0, 0.5, text_count=4)
     assert found.values[4].tolist() == [0, 0]
     assert np.abs(found.values).max() < 0.05  # they hardly differ, whatever is to come
     assert found.values[:, 1].tolist() == [0] * 5

@@ -80,7 +80,7 @@ def test_chooses_settings_and_calibrates(monkeypatch):
 def test_label_names_are_no_held_out_texts(monkeypatch):
     texts, labels = corpus(2, texts=100)
     monkeypatch.setattr(large_fit, "MOST_ENTRIES", 0)
-    fitted = fit_linear([*texts, "harbour", "garden"], np.append(labels, [0, 1]), 2, always=2)
+    fitted = fit_linear([*texts, "harbour", "garden"], np.append(labels, [0, 1]), 2, label_name_count=2)
     assert fitted.oof_scores.shape == (100, 2)
 
 

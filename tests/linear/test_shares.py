@@ -46,10 +46,10 @@ def test_the_words_of_any_text_have_what_its_features_say(
         targets = np.eye(classes, dtype=np.bool_)[targets]
     settings = LinearSettings(blocks=blocks, edges=edges and "words" in blocks)
     model = fit_linear(TEXTS, targets, classes, settings=settings).model
-    toward = np.linspace(-1, 2, classes)
+    output_weights = np.linspace(-1, 2, classes)
     for text in (*TEXTS[:3], *ODD):
-        expected = (model.scores([text]) - model.scores([""]))[0] @ toward
-        shares = text_attributions(model, text, toward)
+        expected = (model.scores([text]) - model.scores([""]))[0] @ output_weights
+        shares = text_attributions(model, text, output_weights)
         assert len(shares) == len(get_tokenizer("penn").spans(text))
         assert shares.sum() == pytest.approx(expected, abs=1e-4)
 
@@ -66,13 +66,13 @@ def test_a_share_stands_where_its_feature_does():
 def test_vectors():
     settings = LinearSettings(blocks=("words",), dense=2.0)
     model = fit_linear(TEXTS, np.arange(len(TEXTS)) % 3, 3, dense=VECTORS, settings=settings).model
-    toward, addends = np.array([1.0, -0.5, -0.5]), np.random.default_rng(1).normal(size=(4, 5))
-    shares, mean = vector_attributions(model, addends, toward)
+    output_weights, addends = np.array([1.0, -0.5, -0.5]), np.random.default_rng(1).normal(size=(4, 5))
+    shares, mean = vector_attributions(model, addends, output_weights)
     text = "red things"
-    expected = model.scores([text], addends.sum(0, keepdims=True))[0] @ toward
-    words = text_attributions(model, text, toward).sum()
+    expected = model.scores([text], addends.sum(0, keepdims=True))[0] @ output_weights
+    words = text_attributions(model, text, output_weights).sum()
     assert shares.sum() + mean + words + model.coefficients.bias @ column_coefficients(
-        toward, model
+        output_weights, model
     ) == pytest.approx(expected, abs=1e-4)
 
 
@@ -80,7 +80,7 @@ def test_vectors():
 def test_form(classes):
     """Beside a plain sentence, exactly, whether there are vectors or not."""
     texts = [text.upper() if n % 3 else text + "\n" for n, text in enumerate(TEXTS)]
-    targets, toward = np.arange(len(texts)) % 3 % classes, np.linspace(-1, 2, classes)
+    targets, output_weights = np.arange(len(texts)) % 3 % classes, np.linspace(-1, 2, classes)
     for dense, own in ((0.0, None), (2.0, VECTORS)):
         how = LinearSettings(blocks=("words",), dense=dense, form=True)
         model = fit_linear(texts, targets, classes, dense=own, settings=how).model
@@ -88,9 +88,9 @@ def test_form(classes):
         vectors = None if own is None else np.repeat(own[:1], 2, axis=0)
         for text in (texts[0], *ODD):
             both = [text, REFERENCE_TEXT]
-            scores = model.scores(both, vectors) @ toward
-            words = [text_attributions(model, each, toward).sum() for each in both]
-            shares = surface_attributions(model, both, np.stack([toward, toward]))
+            scores = model.scores(both, vectors) @ output_weights
+            words = [text_attributions(model, each, output_weights).sum() for each in both]
+            shares = surface_attributions(model, both, np.stack([output_weights, output_weights]))
             assert shares.shape == (2, FEATURE_COUNT)
             assert shares[0].sum() == pytest.approx(scores[0] - words[0] - scores[1] + words[1], abs=1e-4)
             assert not shares[1].any()
@@ -108,10 +108,10 @@ PAIRS = [
 def test_the_words_of_any_pair_have_what_its_features_say(classes, blocks):
     settings = LinearSettings(blocks=blocks)
     model = fit_linear(PAIRS, np.arange(len(PAIRS)) % classes, classes, pairs=True, settings=settings).model
-    toward = np.linspace(-1, 2, classes)
+    output_weights = np.linspace(-1, 2, classes)
     for pair in (*PAIRS[:3], *zip(ODD, reversed(ODD), strict=True), ("red red red", "red red")):
-        expected = (model.scores([pair]) - model.scores([("", "")]))[0] @ toward
-        shares = pair_attributions(model, pair, toward)
+        expected = (model.scores([pair]) - model.scores([("", "")]))[0] @ output_weights
+        shares = pair_attributions(model, pair, output_weights)
         assert [len(own) for own in shares] == [len(get_tokenizer("penn").spans(text)) for text in pair]
         assert sum(own.sum() for own in shares) == pytest.approx(expected, abs=1e-4)
 

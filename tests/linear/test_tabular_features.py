@@ -115,10 +115,12 @@ def test_a_linear_model_learns_from_the_columns():
     again.load_state_dict(stored.state_dict())
     np.testing.assert_allclose(again(new_texts, None, new_features), scores, atol=0.1)
 
-    toward = np.tile(np.array([0.0, 0.0, 1.0, -1.0]), (len(new_texts), 1))
-    shares = tabular_attributions(fitted.model, new_features, toward)
+    output_weights = np.tile(np.array([0.0, 0.0, 1.0, -1.0]), (len(new_texts), 1))
+    shares = tabular_attributions(fitted.model, new_features, output_weights)
     without = fitted.model.scores(new_texts, None, np.zeros_like(new_features))
-    np.testing.assert_allclose(shares.sum(axis=1), ((scores - without) * toward).sum(axis=1), atol=1e-4)
+    np.testing.assert_allclose(
+        shares.sum(axis=1), ((scores - without) * output_weights).sum(axis=1), atol=1e-4
+    )
     size = column_slices(encodings)[0]
     assert np.corrcoef(shares[:, size].sum(axis=1), [row.values[0] for row in new_rows])[0, 1] < -0.99
 

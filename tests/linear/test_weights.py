@@ -83,7 +83,7 @@ def test_what_counts_nothing_leaves_no_trace(items, targets, classes):
 
 def test_names_of_labels_do_not_tell_how_rare_words_are_by_their_weights():
     targets = Targets.of(np.zeros(200, np.int64), 2)
-    importance = TextWeights.of(targets, np.repeat([1.0, 50.0], [198, 2]), judged=198)
-    data = TrainingData.of(TEXTS, targets, importance, BlockReader("words"), 10**6, judged=198)
+    importance = TextWeights.of(targets, np.repeat([1.0, 50.0], [198, 2]), text_count=198)
+    data = TrainingData.of(TEXTS, targets, importance, BlockReader("words"), 10**6, text_count=198)
     plain, _ = BlockReader("words").fit(TEXTS, max_features=10**6)
     np.testing.assert_array_equal(data.blocks["words"][0].idf, plain.idf)

@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.items.parses import ParseFiles, ParseReader
 from headwise.data.splits.data_parts import read_parts
 from headwise.text.parse_files import constituency_heads, read_parses, read_phrase_parses
@@ -52,7 +52,7 @@ def file(tmp_path, trees):
 
 @pytest.mark.parametrize("labels", ["five", "binary"])
 def test_every_phrase_has_its_own_tree(file, trees, labels):
-    kind = ITEM_TYPES["classify"]
+    kind = ITEM_TYPES_BY_TASK["classify"]
     options = kind.options(sst_unit="phrases", sst_labels=labels)
     reader = ParseReader(str.split, read_parses, read_phrase_parses)
     files, heads = [file] * 3, ParseFiles(file, file, file)

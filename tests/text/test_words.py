@@ -33,10 +33,12 @@ def test_what_is_no_text(text):
 
 
 def test_the_spelling_is_kept_on_request():
-    def spell(texts):
+    def character_encoder(texts):
         return [[word.upper() for word in words] for words in texts]
 
-    assert [text.spelling for text in features(spell=spell).encode(["a Z", ""])] == [["A", "Z"], []]
+    assert [
+        text.spelling for text in features(character_encoder=character_encoder).encode(["a Z", ""])
+    ] == [["A", "Z"], []]
 
 
 def test_parses_that_nothing_reads_are_passed_over():

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.items.labels import label_targets
 from headwise.data.readers.bags import Bag
 from headwise.data.splits.data_parts import DataParts
@@ -29,7 +29,9 @@ def objective(train_bags, dev_bags, **settings):
     torch.manual_seed(0)
     config = ModelConfig(task="bags", bags=BagConfig(width=16, heads=2, **settings))
     model = BagModel(config, BagFeatures(("x", "y")), ["no", "yes"])
-    return find_task("bags").objective(model, DataParts(ITEM_TYPES["bags"], train_bags, dev_bags, []))
+    return find_task("bags").objective(
+        model, DataParts(ITEM_TYPES_BY_TASK["bags"], train_bags, dev_bags, [])
+    )
 
 
 def test_targets():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from headwise.data.items.examples import Example
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.splits.data_parts import DataParts
 from headwise.training.run_state import RunProgress
 from headwise.training.settings import TrainConfig
@@ -24,7 +24,7 @@ def crossed(items, folds, tmp_path):
         progress = replace(RunProgress(), history=[{"loss": 1.0}])
         return SimpleNamespace(objective=SimpleNamespace(held_out=lambda: said), progress=progress)
 
-    whole = DataParts(ITEM_TYPES["classify"], items, [], [])
+    whole = DataParts(ITEM_TYPES_BY_TASK["classify"], items, [], [])
     config = TrainConfig(folds=folds, score="loss")
     return seen, cross_fit(learn, whole, config, tmp_path, resume=False, report=lambda _: None)
 

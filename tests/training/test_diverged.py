@@ -8,7 +8,7 @@ import torch
 
 from headwise.core.errors import HeadwiseError
 from headwise.models.tasks.training_messages import calibration_message
-from headwise.training.ensembles import SingleLabelEnsemble
+from headwise.training.ensembles import SingleLabelEnsembleFitter
 from headwise.training.run_state import RunProgress
 from headwise.training.train_result import TrainResult
 
@@ -25,7 +25,7 @@ def test_switched_off(make_objective):
     objective = scaled(make_objective(), 1e5)
     config = objective.model.config
     objective.model.config = replace(config, linear_model=replace(config.linear_model, kind="none"))
-    finished = SingleLabelEnsemble(objective).fit()
+    finished = SingleLabelEnsembleFitter(objective).fit()
     model = objective.model
     assert finished.dev["loss"] < 1.2 * np.log(len(model.labels))
     told = calibration_message(

@@ -10,7 +10,7 @@ from headwise.app.configuration import RunConfig, build_config
 from headwise.artifacts import load_model, save_model
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.data.items.examples import Example
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.items.labels import label_targets
 from headwise.data.splits.data_parts import DataParts
 from headwise.metrics.classification_scores import mean_loss
@@ -32,13 +32,13 @@ CLASSIFY = find_task("classify")
 
 def fit(train, dev, recipe, folder, **more):
     return fit_module.fit(
-        CLASSIFY, DataParts(ITEM_TYPES["classify"], train, dev, []), recipe, folder, **more
+        CLASSIFY, DataParts(ITEM_TYPES_BY_TASK["classify"], train, dev, []), recipe, folder, **more
     )
 
 
 def new_model(texts, labels, recipe, vectors=None):
     own = [Example(text, labels[n % 2]) for n, text in enumerate([*texts, ""])]
-    return CLASSIFY.build(DataParts(ITEM_TYPES["classify"], own, [], []), recipe, vectors)
+    return CLASSIFY.build(DataParts(ITEM_TYPES_BY_TASK["classify"], own, [], []), recipe, vectors)
 
 
 def recipe(**sections) -> RunConfig:

@@ -15,7 +15,7 @@ from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import TextClassifierModel
 from headwise.text.text_configs import WordConfig
 from headwise.text.vocabulary import Vocabulary
-from headwise.training.ensembles import SingleLabelEnsemble
+from headwise.training.ensembles import SingleLabelEnsembleFitter
 from headwise.training.text_objectives import ClassificationObjective
 
 LABELS = ["a", "b", "c"]
@@ -44,9 +44,9 @@ def knowing(targets: np.ndarray, strength: float) -> np.ndarray:
     return (strength * np.eye(3)[targets] + noise).astype(np.float32)
 
 
-def ensemble(own: ClassificationObjective, logits: np.ndarray) -> SingleLabelEnsemble:
+def ensemble(own: ClassificationObjective, logits: np.ndarray) -> SingleLabelEnsembleFitter:
     """The ensemble of the linear model and an encoder with these logits of dev."""
-    fitted = SingleLabelEnsemble(own)
+    fitted = SingleLabelEnsembleFitter(own)
     own.model.outputs_of = lambda *_, **__: logits  # type: ignore[method-assign]
     fitted.fit()
     del own.model.outputs_of
@@ -137,7 +137,7 @@ def test_a_refit_has_the_scale_of_the_first_fit_whose_ensemble_weight_it_has(mon
     monkeypatch.setattr(
         TrainingData, "fit", lambda *own, fit=TrainingData.fit: fits.append(own) or fit(*own)
     )
-    SingleLabelEnsemble(second).refit(fitted)
+    SingleLabelEnsembleFitter(second).refit(fitted)
     assert len(fits) == 1
     before, after = (model.model.linear_scores(second.dev_items) for model in (first, second))
     np.testing.assert_allclose(after, before, rtol=1e-4, atol=1e-5)

@@ -74,7 +74,7 @@ def test_targets_and_weights_go_on_with_the_names() -> None:
 def test_what_is_in_no_fold_is_trained_on_and_never_judged() -> None:
     texts = [f"{word} {n}" for n in range(15) for word in ("cat", "dog")]
     targets = np.array([0, 1] * 15)
-    found = fit_linear([*texts, "purring", "barking"], np.append(targets, [0, 1]), 2, always=2)
+    found = fit_linear([*texts, "purring", "barking"], np.append(targets, [0, 1]), 2, label_name_count=2)
     assert len(found.oof_scores) == len(texts)
     assert found.cv_score == 1
     assert found.model.scores(["purring", "barking"]).argmax(axis=1).tolist() == [0, 1]
@@ -91,7 +91,7 @@ def test_a_probe_with_texts_in_no_fold_chooses_as_without_them_where_they_weigh_
         softmax(vectors @ weight.T + bias, axis=1)
         for weight, bias in (
             fit_linear_probe(vectors, targets, 2),
-            fit_linear_probe(more, labels, 2, weights=weights, always=10),
+            fit_linear_probe(more, labels, 2, weights=weights, label_name_count=10),
         )
     )
     np.testing.assert_allclose(beside, without, atol=5e-3)

@@ -12,7 +12,7 @@ from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import MultiLabelModel
 from headwise.text.text_configs import WordConfig
 from headwise.text.vocabulary import Vocabulary
-from headwise.training.ensembles import MultiLabelEnsemble
+from headwise.training.ensembles import MultiLabelEnsembleFitter
 from headwise.training.run_state import RunProgress
 from headwise.training.text_objectives import MultiLabelObjective
 from headwise.training.train_result import OutOfFold
@@ -37,7 +37,7 @@ def test_class_weights_reach_the_linear_model(monkeypatch, setting, ratio):
 
     monkeypatch.setattr("headwise.training.ensembles.fit_linear", fit)
     part = texts, multi_hot_targets(texts, model.labels)
-    MultiLabelEnsemble(MultiLabelObjective(model, part, part)).fit()
+    MultiLabelEnsembleFitter(MultiLabelObjective(model, part, part)).fit()
     weights = np.ones(2) if found[0] is None else found[0]
     assert weights[1] / weights[0] == pytest.approx(ratio)
 
@@ -70,10 +70,10 @@ def test_an_encoder_that_knows_nothing_is_not_asked(strength, asked, crossed):
         held = np.arange(3, 240)
         own = OutOfFold(said[held].astype(np.float32), held, RunProgress())
         whole = texts, multi_hot_targets(texts, model.labels)
-        MultiLabelEnsemble(MultiLabelObjective(model, whole, ([], whole[1][:0]))).fit(own)
+        MultiLabelEnsembleFitter(MultiLabelObjective(model, whole, ([], whole[1][:0]))).fit(own)
     else:
         parts = [(part, multi_hot_targets(part, model.labels)) for part in (texts[:160], texts[160:])]
-        MultiLabelEnsemble(MultiLabelObjective(model, *parts)).fit()
+        MultiLabelEnsembleFitter(MultiLabelObjective(model, *parts)).fit()
     assert model.linear_model is not None
     assert (model.encoder_weight > 0) == asked
     assert (model.linear_share < 1) == asked
@@ -105,7 +105,7 @@ def test_temperature_and_thresholds_are_those_of_what_other_models_say(linear_mo
     says = (2.0 * wanted - 1) * np.where(chance.random((300, 2)) < 0.8, 1, -1)  # right four times in five
     crossed = OutOfFold(3 * says.astype(np.float32), np.arange(300), RunProgress())
     whole = texts, multi_hot_targets(texts, model.labels)
-    done = MultiLabelEnsemble(MultiLabelObjective(model, whole, ([], whole[1][:0]))).fit(crossed)
+    done = MultiLabelEnsembleFitter(MultiLabelObjective(model, whole, ([], whole[1][:0]))).fit(crossed)
     assert 3 * model.encoder_weight / model.temperature == pytest.approx(np.log(4), rel=0.25)
     assert done.dev["loss"] == pytest.approx(0.5, abs=0.06)
     assert done.calibration[0] > 2 * done.calibration[1]
@@ -137,7 +137,7 @@ def test_labels_have_the_rates_that_are_asked_of_them():
     for model in (plain, asked):
         model.outputs_of = lambda *_, **__: said  # type: ignore
         part = texts, multi_hot_targets(texts, names)
-        done.append(MultiLabelEnsemble(MultiLabelObjective(model, part, part)).fit().dev)
+        done.append(MultiLabelEnsembleFitter(MultiLabelObjective(model, part, part)).fit().dev)
     assert "operating_points" not in done[0]
     assert [(own["label"], own["kept"]) for own in done[1]["operating_points"]] == [
         ("a", True),

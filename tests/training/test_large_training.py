@@ -18,7 +18,7 @@ class _Objective(TextObjective):
     """An objective of so many items, the last of which are label names."""
 
     def __init__(self, items: int, names: int):
-        self.train_items, self.names = [None] * items, names
+        self.train_items, self.label_name_count = [None] * items, names
         self.model = type("Model", (), {"reads_pairs": False})()
 
 

@@ -6,7 +6,7 @@ import torch
 
 from headwise.app.configuration import build_config
 from headwise.data.items.examples import Pair
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.items.labels import label_targets
 from headwise.data.splits.data_parts import DataParts
 from headwise.models.tasks import find_task
@@ -45,7 +45,7 @@ def problem(pairs: int, seed: int, scored: bool = False) -> list[Pair]:
 
 
 def parts(scored: bool = False) -> DataParts:
-    kind = ITEM_TYPES["pair-score" if scored else "pair"]
+    kind = ITEM_TYPES_BY_TASK["pair-score" if scored else "pair"]
     return DataParts(kind, problem(240, 0, scored), problem(60, 1, scored), problem(60, 2, scored))
 
 

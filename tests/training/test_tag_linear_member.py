@@ -16,7 +16,7 @@ from headwise.nn.networks.tag_model import TagModel
 from headwise.text.character_features import Alphabet
 from headwise.text.text_configs import CharacterConfig, WordConfig
 from headwise.text.vocabulary import Vocabulary
-from headwise.training.tagging_objective import TagEnsemble, TaggingObjective
+from headwise.training.tagging_objective import TagEnsembleFitter, TaggingObjective
 
 WORDS = {"N": ("apple", "pear", "plum"), "V": ("eat", "peel", "cook")}
 
@@ -67,7 +67,7 @@ def knowing(own: TaggingObjective, strength: float) -> None:
 def test_an_encoder_that_knows_nothing_is_dropped_and_not_asked():
     own = objective(corpus(60, 1, noise=0.1))
     knowing(own, 0.0)
-    TagEnsemble(own, dict).fit_members()
+    TagEnsembleFitter(own, dict).fit_members()
     model = own.model
     assert (model.encoder_weight, model.linear_share) == (0.0, 1.0)
     model.forward = None  # type: ignore[method-assign, assignment]
@@ -80,7 +80,7 @@ def test_a_linear_member_that_says_the_contrary_is_dropped():
     wrong = [replace(own, tags=tuple("VN"["NV".index(t)] for t in own.tags)) for own in corpus(60, 1)]
     own = objective(wrong)
     knowing(own, -2.0)  # right on these
-    TagEnsemble(own, dict).fit_members()
+    TagEnsembleFitter(own, dict).fit_members()
     assert own.model.linear_model is None
     assert (own.model.linear_weight, own.model.linear_share) == (0.0, 0.0)
     assert own.model.config.linear_model.features == 0
@@ -88,7 +88,7 @@ def test_a_linear_member_that_says_the_contrary_is_dropped():
 
 def test_a_tagger_whose_folder_gives_nobody_a_say_still_tags():
     own = objective(corpus(60, 1, noise=0.1))
-    TagEnsemble(own, dict).fit_members()
+    TagEnsembleFitter(own, dict).fit_members()
     numbers, sure = own.model.decode(own.model.encode_sentences(corpus(3, 2)), weights=(0.0, 0.0))
     assert [len(tags) for tags in numbers] == [len(item.tokens) for item in corpus(3, 2)]
     assert all(np.isfinite(shares).all() for shares in sure)
@@ -102,7 +102,7 @@ def test_dev_that_contradicts_both_leaves_the_encoder_alone(tags):
     train, dev = tagged(corpus(30, 0), tags), tagged(corpus(60, 1), tags[::-1])
     own = objective(dev, False, train, tags)
     knowing(own, 9.0)
-    TagEnsemble(own, dict).fit_members()
+    TagEnsembleFitter(own, dict).fit_members()
     assert own.model.linear_model is None
     assert (own.model.encoder_weight, own.model.linear_share) == (1.0, 0.0)
 
@@ -111,7 +111,7 @@ def test_dev_that_contradicts_both_leaves_the_encoder_alone(tags):
 def test_both_decode_together_and_a_saved_model_says_the_same(crf, tmp_path):
     own = objective(corpus(60, 1, noise=0.2), crf=crf)
     knowing(own, 1.0)
-    TagEnsemble(own, dict).fit_members()
+    TagEnsembleFitter(own, dict).fit_members()
     model = own.model
     del model.forward
     assert 0 < model.linear_share < 1
@@ -168,7 +168,7 @@ def test_spans_of_which_no_one_is_sure_are_found_where_f1_asks_for_them():
 
     own.model.forward = forward  # type: ignore[method-assign]
     assert own.evaluate()["f1"] == 0
-    TagEnsemble(own, dict).fit_members()
+    TagEnsembleFitter(own, dict).fit_members()
     assert own.model.outside > 0
     assert own.evaluate()["f1"] > 0.9
 
@@ -193,7 +193,7 @@ def test_what_is_taken_off_o_is_no_part_of_probabilities():
         return batch.words.with_values(torch.tensor(scores, dtype=torch.float32)[noun])
 
     own.model.forward = forward  # type: ignore[method-assign]
-    TagEnsemble(own, dict).fit_members()
+    TagEnsembleFitter(own, dict).fit_members()
     assert own.model.outside > 0
     new = spans(corpus(300, 2))
     encoded = own.model.encode_sentences(new)
@@ -210,8 +210,8 @@ def test_what_is_taken_off_o_is_no_part_of_probabilities():
 def test_a_second_training_takes_over_the_weights():
     first, second = objective(corpus(60, 1, noise=0.2)), objective([])
     knowing(first, 1.0)
-    TagEnsemble(first, dict).fit_members()
-    TagEnsemble(second, dict).refit(TagEnsemble(first, dict))
+    TagEnsembleFitter(first, dict).fit_members()
+    TagEnsembleFitter(second, dict).refit(TagEnsembleFitter(first, dict))
     assert second.model.linear_model is not None
     assert second.model.linear_weight == first.model.linear_weight
     assert second.model.linear_share == first.model.linear_share

@@ -10,11 +10,11 @@ import torch
 from headwise import TextTagger
 from headwise.app.configuration import build_config
 from headwise.data.items.examples import TaggedSentence
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.splits.data_parts import DataParts
 from headwise.linear.tag_crf import fit_crf
 from headwise.models.tasks import find_task
-from headwise.training.tagging_objective import TagEnsemble
+from headwise.training.tagging_objective import TagEnsembleFitter
 
 SMALL = {
     "encoder": {"layers": 1, "heads": 2, "head_size": 4, "width": 8},
@@ -44,7 +44,9 @@ def test_a_weight_is_as_many_sentences_in_the_loss_and_on_dev(kind):
     sentences = [*corpus(20, kind), *corpus(20, kind, wrong=True, seed=1)]
     again = [own for own, count in zip(sentences, times, strict=True) for _ in range(count)]
     task, recipe = find_task("tag"), build_config(SMALL, {"model": {"task": "tag"}})
-    both = [DataParts(ITEM_TYPES["tag"], own, own, []) for own in (weighed(sentences, times), again)]
+    both = [
+        DataParts(ITEM_TYPES_BY_TASK["tag"], own, own, []) for own in (weighed(sentences, times), again)
+    ]
     torch.manual_seed(0)
     model, _ = task.build(both[1], recipe, None)
     for weights in model.parameters():  # or all tags are as likely, and no sentence says more than others
@@ -55,7 +57,9 @@ def test_a_weight_is_as_many_sentences_in_the_loss_and_on_dev(kind):
     assert loss * times[times > 0].mean() == pytest.approx(wanted, rel=1e-4)
     assert own.evaluate() == pytest.approx(plain.evaluate(), rel=1e-4)
     assert own.evaluate()["loss"] != pytest.approx(
-        task.objective(model, DataParts(ITEM_TYPES["tag"], sentences, sentences, [])).evaluate()["loss"],
+        task.objective(model, DataParts(ITEM_TYPES_BY_TASK["tag"], sentences, sentences, [])).evaluate()[
+            "loss"
+        ],
         rel=1e-2,
     )
 
@@ -80,9 +84,9 @@ def test_what_counts_nothing_on_dev_has_no_say_in_who_has_some(kind):
     task, recipe = find_task("tag"), build_config(SMALL, {"model": {"task": "tag"}})
     shares = []
     for held in (dev, [*dev, *wrong]):
-        parts = DataParts(ITEM_TYPES["tag"], train, held, [])
+        parts = DataParts(ITEM_TYPES_BY_TASK["tag"], train, held, [])
         model, _ = task.build(parts, recipe, None)
-        TagEnsemble(task.objective(model.eval(), parts), dict).fit_members()
+        TagEnsembleFitter(task.objective(model.eval(), parts), dict).fit_members()
         shares.append((model.linear_model is not None, model.linear_share))
     assert shares[0][0]
     assert shares[1] == (True, pytest.approx(shares[0][1], abs=0.1))

@@ -17,7 +17,7 @@ from headwise import (
 from headwise.app.configuration import build_config
 from headwise.data.errors import DataError
 from headwise.data.items.examples import MultiLabelExample, Pair
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.splits.data_parts import DataParts
 from headwise.models.tasks import find_task
 
@@ -96,7 +96,7 @@ def test_a_weight_is_as_many_items_in_the_loss_and_on_dev(name, weights):
     again = [item for item, own in zip(TASKS[name](np.ones(70)), times, strict=True) for _ in range(own)]
     how = {"classifier": {"class_weights": weights}} if name != "pair-score" else {}
     recipe = build_config(SETTINGS, {"model": {"task": name}, **how})
-    both = [DataParts(ITEM_TYPES[name], own, own, []) for own in (items, again)]
+    both = [DataParts(ITEM_TYPES_BY_TASK[name], own, own, []) for own in (items, again)]
     model, _ = task.build(both[1], recipe, None)
     weighed, plain = (task.objective(model, parts) for parts in both)
     model.eval()
@@ -105,7 +105,7 @@ def test_a_weight_is_as_many_items_in_the_loss_and_on_dev(name, weights):
     assert loss * mean == pytest.approx(wanted, rel=1e-4)
     assert weighed.evaluate() == pytest.approx(plain.evaluate(), rel=1e-4)
     every = TASKS[name](np.ones(70))
-    unweighed = task.objective(model, DataParts(ITEM_TYPES[name], every, every, []))
+    unweighed = task.objective(model, DataParts(ITEM_TYPES_BY_TASK[name], every, every, []))
     assert unweighed.evaluate()["loss"] != pytest.approx(plain.evaluate()["loss"], rel=1e-3)
 
 

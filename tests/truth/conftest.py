@@ -20,7 +20,7 @@ import pytest
 from headwise import train_files
 from headwise.app.reporter import Reporter
 from headwise.app.training_report import TrainingReport
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.models.tasks import find_task
 
 FILLER = ("the", "a", "film", "plot", "actor", "story", "day", "work", "place", "year", "house", "road")
@@ -215,7 +215,7 @@ def metric_part_count(task: str, model: Any, path: Path) -> np.ndarray:
     """Of each item of a file its loss (nats, or how far a number is off), what was right of it, and what
     could be."""
     own = find_task(task_of(task))
-    items = ITEM_TYPES[own.name].read(str(path)).items
+    items = ITEM_TYPES_BY_TASK[own.name].read(str(path)).items
     return np.asarray(own.metric_parts(model, items, own.evaluate(model, items)), dtype=np.float64)
 
 

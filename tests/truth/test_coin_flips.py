@@ -10,7 +10,7 @@ from headwise import curve_file, evaluate_file, noise_file
 from headwise.artifacts.model_info import MetricsInfo
 from headwise.core.errors import ConfigError
 from headwise.core.json_values import lookup
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.splits.contamination import repetition_warning
 from headwise.models.tasks import find_task
 
@@ -108,7 +108,7 @@ def test_that_items_stand_twice_is_told(task, truth):
     items = truth.drawn(task, 60, 8, 0.5)
     heard = []
     for test in (items, truth.doubled(task, items)):
-        kind = ITEM_TYPES[truth.task_of(task)]
+        kind = ITEM_TYPES_BY_TASK[truth.task_of(task)]
         heard.append(repetition_warning(kind, kind.read(str(truth.file(task, test))).items, "test "))
     assert heard[0] is None
     assert heard[1]

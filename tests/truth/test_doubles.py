@@ -8,7 +8,7 @@ import pytest
 
 from headwise import curve_file, noise_file
 from headwise.app.workflows.label_errors import out_of_fold_type_probabilities
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.splits.data_parts import read_parts
 from headwise.data.splits.duplicates import first_in_group
 from headwise.data.splits.text_signatures import normal_text, words_for_comparison
@@ -20,7 +20,9 @@ ONLY = {"test_nothing_is_learnt_of_tags_that_are_coin_flips": ("tag", "tag of sp
 
 def read(truth, task):
     items = truth.drawn(task, 120, 6, 0.5)
-    return read_parts(ITEM_TYPES[truth.task_of(task)], str(truth.file(task, truth.doubled(task, items))))
+    return read_parts(
+        ITEM_TYPES_BY_TASK[truth.task_of(task)], str(truth.file(task, truth.doubled(task, items)))
+    )
 
 
 def names(kind, items):
@@ -74,7 +76,7 @@ def test_nor_has_a_fold_of_the_linear_linear_model(task_of_texts, truth):
 def test_nothing_is_learnt_of_tags_that_are_coin_flips(task, truth):
     items = truth.doubled(task, truth.drawn(task, 150, 7, 0.5))
     path = truth.file(task, items)
-    data = ITEM_TYPES["tag"].read(str(path)).items
+    data = ITEM_TYPES_BY_TASK["tag"].read(str(path)).items
     scheme = detect_scheme(own.tags for own in data).scheme
     types = [tag.partition("-")[2] or tag for own in data for tag in own.tags]
     numbers = {name: n for n, name in enumerate(sorted(set(types)))}
@@ -90,7 +92,7 @@ def test_doubles_of_the_test_part_are_told(task, truth):
     items = truth.drawn(task, 60, 8, 0.5)
     again = truth.doubled(task, items)
     random.Random(1).shuffle(again)
-    kind = ITEM_TYPES[truth.task_of(task)]
+    kind = ITEM_TYPES_BY_TASK[truth.task_of(task)]
     parts = read_parts(kind, str(truth.file(task, items)), None, str(truth.file(task, again)))
     (found,) = [own for own in parts.overlaps() if own.source_part == "train" and own.scored_part == "test"]
     assert found.items + found.nearly_equal >= 2 * len(parts.train)
@@ -134,7 +136,7 @@ def test_nothing_is_learnt_of_coin_flips_from_items_that_are_nearly_others(truth
 
 def test_nor_of_tags(truth):
     items = nearly("tag", 120)
-    data = ITEM_TYPES["tag"].read(str(truth.file("tag", items))).items
+    data = ITEM_TYPES_BY_TASK["tag"].read(str(truth.file("tag", items))).items
     chances = out_of_fold_type_probabilities(data, "plain", {"A": 0, "B": 1})
     right = chances.argmax(axis=1) == np.array([tag == "B" for own in data for tag in own.tags])
     print(right.mean())

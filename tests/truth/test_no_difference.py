@@ -7,7 +7,7 @@ import io
 import json
 import random
 
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.splits.data_parts import read_parts
 
 TABLES = ("tsv", "jsonl", "more columns", "semicolons")
@@ -40,7 +40,7 @@ WAYS = {
 
 
 def parts(truth, task, path):
-    return read_parts(ITEM_TYPES[truth.task_of(task)], str(path))
+    return read_parts(ITEM_TYPES_BY_TASK[truth.task_of(task)], str(path))
 
 
 def test_how_a_file_is_written(task, truth):
@@ -60,7 +60,7 @@ def test_the_order_of_rows(task, truth):
     """Each item goes to the same part."""
     items = truth.drawn(task, 80, 3, 0.8)
     mixed = random.Random(5).sample(items, len(items))
-    kind = ITEM_TYPES[truth.task_of(task)]
+    kind = ITEM_TYPES_BY_TASK[truth.task_of(task)]
     one, other = (parts(truth, task, truth.file(task, own)).named for own in (items, mixed))
     for name in one:
         assert sorted(map(kind.key, one[name])) == sorted(map(kind.key, other[name]))

@@ -10,7 +10,7 @@ from headwise.app.training_plan import RunData
 from headwise.app.training_request import resolve
 from headwise.app.workflows.trials import Trials
 from headwise.artifacts.model_info import MetricsInfo
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.splits.data_parts import read_parts
 
 HEAD = {"classify": "text,label,weight", "regress": "text,score,weight"}
@@ -80,7 +80,7 @@ def test_search(truth):
     both, _ = with_contrary(truth, "classify")
     both = [(text, label, 3 * weight if n < 60 else weight) for n, (text, label, weight) in enumerate(both)]
     path = weighted(truth, "classify", both)
-    read = read_parts(ITEM_TYPES["classify"], str(path))
+    read = read_parts(ITEM_TYPES_BY_TASK["classify"], str(path))
     layers = ({"model": {"task": "classify"}, "train": {"epochs": 1}},)
     trials = Trials(resolve(layers), RunData(read), truth.place("search"), 2)
     tally, _ = trials.tally({}, 1.0, 0, 1e9)

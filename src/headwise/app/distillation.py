@@ -70,7 +70,7 @@ class DistillationSet:
         report: Called with the progress of encoding.
 
     Attributes:
-        human: The splits labelled by people.
+        gold_parts: The splits labelled by people.
         notes: Messages for the user.
         teacher: The teacher.
 
@@ -90,7 +90,7 @@ class DistillationSet:
     ):
         if not parts.item_type.is_text_classification:
             raise ConfigError("--teacher: only classifiers of texts (--task classify) learn from a teacher")
-        self.config, self.human, self.notes = settings.config, parts, list[str]()
+        self.config, self.gold_parts, self.notes = settings.config, parts, list[str]()
         decoding: JsonObject = {
             "encoding": reading.encoding,
             "encoding_errors": reading.encoding_errors,
@@ -152,7 +152,7 @@ class DistillationSet:
 
     def identity(self) -> dict[str, str | float]:
         """The identity of the distillation set: hashes of its texts and teacher, and its settings."""
-        prints = {name: fingerprint.sha256 for name, fingerprint in self.human.fingerprints().items()}
+        prints = {name: fingerprint.sha256 for name, fingerprint in self.gold_parts.fingerprints().items()}
         sources = {"teacher": self.teacher.fingerprint, "unlabelled": hash_fields(self.texts)}
         settings = {name: getattr(self.config, name) for name in ("label_weight", "temperature", "linear")}
         return {**prints, **sources, **settings}
@@ -160,20 +160,20 @@ class DistillationSet:
     def placeholder_parts(self) -> DataParts:
         """The result of `parts` with placeholder labels instead of the teacher's: enough to choose settings
         by, without running the teacher."""
-        labels = tuple(all_labels(self.human.train))
+        labels = tuple(all_labels(self.gold_parts.train))
         shares = SoftLabel(labels, np.full(len(labels), 1 / len(labels), np.float32))
         texts = [Example(text, shares.likeliest, shares=shares) for text in self.texts]
-        return replace(self.human, train=[*self.human.train, *texts])
+        return replace(self.gold_parts, train=[*self.gold_parts.train, *texts])
 
-    def parts(self, human: DataParts) -> DataParts:
+    def parts(self, gold_parts: DataParts) -> DataParts:
         """The splits with the teacher's soft labels in the training part. The teacher is first fitted to
         the people's labels."""
         weight = self.config.label_weight
         train, dev = (
             [replace(item, weight=weight * item.weight) for item in part]
-            for part in (human.train, human.dev)
+            for part in (gold_parts.train, gold_parts.dev)
         )
-        self.labels = tuple(self.teacher.learn(human.train, all_labels(human.train)))
+        self.labels = tuple(self.teacher.learn(gold_parts.train, all_labels(gold_parts.train)))
         probabilities = sharpened(self.teacher.probabilities(self.texts), self.config.temperature)
         taught = []
         for text, row, weight in zip(
@@ -181,13 +181,13 @@ class DistillationSet:
         ):
             shares = SoftLabel(self.labels, row)
             taught.append(Example(text, shares.likeliest, weight=weight, shares=shares))
-        self._check(human, Counter(example.label for example in taught if example.label))
-        return replace(human, train=[*train, *taught], dev=dev)
+        self._check(gold_parts, Counter(example.label for example in taught if example.label))
+        return replace(gold_parts, train=[*train, *taught], dev=dev)
 
-    def _check(self, human: DataParts, taught_labels: Counter[str]) -> None:
+    def _check(self, gold_parts: DataParts, taught_labels: Counter[str]) -> None:
         """Compare the teacher's labels with the human ones. If only some are new, the model learns them; if
         all are, the teacher belongs to another task, or spells labels differently."""
-        human_labels = [*all_labels([item for part in human.named.values() for item in part])]
+        human_labels = [*all_labels([item for part in gold_parts.named.values() for item in part])]
         new = [repr(label) for label, _ in taught_labels.most_common() if label not in human_labels]
         if len(new) == len(taught_labels):
             raise ConfigError(
@@ -201,12 +201,15 @@ class DistillationSet:
     def overlaps(self) -> tuple[PartOverlap, ...]:
         """Dev and test texts that the teacher was trained on, which make scores optimistic."""
         return fingerprint_overlaps(
-            self.human.item_type, self.teacher.seen, self.teacher.name, self.human.named
+            self.gold_parts.item_type,
+            self.teacher.training_fingerprint,
+            self.teacher.name,
+            self.gold_parts.named,
         )
 
     def train_plus_dev(self, parts: DataParts) -> DataParts:
         """The data of the refit on training and dev items together."""
-        return self.parts(merge_dev_into_train(self.human))
+        return self.parts(merge_dev_into_train(self.gold_parts))
 
     def teacher_predictions(self, items: Sequence[Any], labels: Sequence[str]) -> np.ndarray | None:
         """The teacher's predicted label indices of items; None where it cannot label all of them."""

@@ -12,7 +12,7 @@ from headwise.artifacts.onnx.onnx_load import exported_info, load_exported
 from headwise.artifacts.onnx.onnx_runner import requested_threads
 from headwise.core.config import JsonMapping
 from headwise.core.errors import ConfigError
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.metrics.operating_points import confidence_threshold
 from headwise.models.predictor import Predictor
 
@@ -41,7 +41,7 @@ class ExportedSession(Session):
         self.folder, self.model = folder, load_exported(folder, threads=threads)
         self.info = exported_info(folder)
         self.task_name = self.model.settings.task
-        self.item_type = ITEM_TYPES[self.task_name].with_tokenizer(self.model.settings.tokenizer)
+        self.item_type = ITEM_TYPES_BY_TASK[self.task_name].with_tokenizer(self.model.settings.tokenizer)
 
     def predictor(self, batch_tokens: int, reading: JsonMapping, unsure: str | None) -> Predictor:
         predictor = self.model.predictor(self.model, self.item_type.nouns, batch_tokens, reading)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, overload
 from headwise.artifacts.model_folder import VerifiedFolder
 from headwise.core.errors import ConfigError
 from headwise.core.folder_layout import CARD, CONFIG, LIMITS, WEIGHTS
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -139,7 +139,7 @@ def from_pretrained(
 
 def front_matter(task: str, language: str | Sequence[str] = (), license_name: str | None = None) -> str:
     """The YAML front matter of a model card on the hub."""
-    item_type = ITEM_TYPES[task]
+    item_type = ITEM_TYPES_BY_TASK[task]
     languages = [language] if isinstance(language, str) else list(language)
     lines = ["---", "library_name: headwise"]
     if item_type.has_tags:

@@ -12,7 +12,7 @@ from headwise.artifacts.onnx.onnx_errors import NotInstalledError, installed
 from headwise.artifacts.runtime_load import load_for_prediction
 from headwise.core.config import JsonMapping
 from headwise.core.threads import limit_threads, usable_threads
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.items.label_types import LabelSetType, LabelType, NumericLabelType, TagSequenceType
 from headwise.data.items.text_items import TextSchema
 from headwise.models.predictor import LabelPredictor, Predictor
@@ -58,7 +58,9 @@ class PredictionSession(TaskSession):
         self.folder, self.model = folder, load_for_prediction(folder)
         self.info = read_info(folder)
         self.task_name = self.model.config.task
-        self.item_type = ITEM_TYPES[self.task_name].with_tokenizer(self.model.config.words.tokenizer)
+        self.item_type = ITEM_TYPES_BY_TASK[self.task_name].with_tokenizer(
+            self.model.config.words.tokenizer
+        )
         columns = tuple(encoding.column for encoding in self.model.config.linear_model.tabular or ())
         labels = self.model.labels if isinstance(self.item_type.label_type, LabelSetType) else ()
         self.schema = TextSchema(labels, None, columns) if labels or columns else None

@@ -51,7 +51,7 @@ class Session(ABC):
         folder: The folder of the model.
         model: The model.
         info: The metadata of the folder.
-        task_name: The task of the model, a key of `headwise.data.items.item_types.ITEM_TYPES`.
+        task_name: The task of the model, a key of `headwise.data.items.item_types.ITEM_TYPES_BY_TASK`.
         item_type: The item type that the model reads.
         schema: The schema that a file must fit, see `headwise.data.items.item_type.ItemType.rows`.
         uses_trees: Whether the model uses dependency trees.
@@ -110,7 +110,7 @@ class Session(ABC):
     def _rows_of_file(self, path: str, reading: JsonMapping) -> tuple[InputRows, tuple[str, ...]]:
         """The records of one file to predict, and notes on its columns."""
         options, notes = reading_options_as_trained(self.item_type, self.info, path, reading, answers=False)
-        return rows_to_predict(self.item_type, self.task_name, path, options, like=self.schema), notes
+        return rows_to_predict(self.item_type, self.task_name, path, options, schema=self.schema), notes
 
     def _unused_parses_notes(self, parses: Path | str | None) -> list[str]:
         if parses is None or self.uses_trees:

@@ -85,7 +85,7 @@ class TaskSession(Session):
         )
         options = self.task.options(model, options_for(self.task_name, requested))
         try:
-            data = read_files_as_one(item_type, files, options, like=self.schema)
+            data = read_files_as_one(item_type, files, options, schema=self.schema)
         except DataError as error:
             if error.code in NO_LABEL_CODES and not getattr(options, "label_column", None):
                 reporter.note("a file without answers is one for headwise predict")

@@ -20,7 +20,7 @@ from headwise.core.folder_layout import MANIFEST
 from headwise.data.columns.reading_options import SoftLabelOptions
 from headwise.data.errors import NO_LABEL_CODES, DataError
 from headwise.data.files.fingerprint import file_sha256
-from headwise.data.items.item_types import DEFAULT_TASK, ITEM_TYPES
+from headwise.data.items.item_types import DEFAULT_TASK, ITEM_TYPES_BY_TASK
 from headwise.data.items.labels import (
     all_labels,
     label_targets,
@@ -52,15 +52,15 @@ class Teacher(ABC):
         fingerprint: Hash of the teacher; teachers with the same hash give the same labels.
         notes: Messages for the user.
         texts: The texts that it can label; None if it labels any.
-        seen: Fingerprint of its training set (`headwise.data.splits.contamination.make_fingerprint`), if
-            known.
+        training_fingerprint: Fingerprint of its training set
+            (`headwise.data.splits.contamination.make_fingerprint`), if known.
     """
 
     name: str
     fingerprint: str
     notes: Sequence[str] = ()
     texts: Sequence[str] | None = None
-    seen: Any = None
+    training_fingerprint: Any = None
 
     @abstractmethod
     def learn(self, items: Sequence[object], labels: Sequence[str]) -> Sequence[str]:
@@ -123,7 +123,7 @@ class LabelFileTeacher(Teacher):
                 column=error.column,
             ) from None
         self.name, self.notes = f"the answers in {file.name}", data.notes
-        self.fingerprint = ITEM_TYPES[DEFAULT_TASK].fingerprint(data.items).sha256
+        self.fingerprint = ITEM_TYPES_BY_TASK[DEFAULT_TASK].fingerprint(data.items).sha256
         self._items: JsonObject = {}
         for item in data.items:
             self._items.setdefault(normal_text(item.text), item)
@@ -236,7 +236,10 @@ class ModelTeacher(Teacher):
             raise ConfigError(f"--teacher {folder}: a model of the task {task}, not a classifier of texts")
         self.model = model
         self.fingerprint = file_sha256(folder / MANIFEST)  # the manifest has the hashes of all files
-        self.name, self.seen = f"the model {folder.name}", read_info(folder).data.seen
+        self.name, self.training_fingerprint = (
+            f"the model {folder.name}",
+            read_info(folder).data.training_fingerprint,
+        )
 
     def learn(self, items: Sequence[object], labels: Sequence[str]) -> Sequence[str]:
         return self.model.labels

@@ -52,7 +52,7 @@ LEAST_UNLABELLED = 200
 def propose_teacher(plan: TrainingPlan, reporter: Reporter) -> None:
     """Propose distillation where the training file has many texts without a label and a sentence encoder is
     installed that can label them."""
-    parts, config = plan.data.human, plan.run_config
+    parts, config = plan.data.gold_parts, plan.run_config
     data = parts.files.get("train")
     unlabelled = getattr(data, "unlabelled", 0)
     if not parts.item_type.is_text_classification or unlabelled < LEAST_UNLABELLED:
@@ -116,16 +116,16 @@ def check_parses(parts: DataParts, run_config: RunConfig) -> None:
     if run_config.model.syntax.pipeline is not None or tree_use_of(run_config.model.encoder) != "error":
         return
     for name, part in parts.named.items():
-        bare = [item for item in part if not parts.item_type.has_parses(item)]
-        if not bare:
+        without_parse = [item for item in part if not parts.item_type.has_parses(item)]
+        if not without_parse:
             continue
         has_file = name in parts.files
         path = parts.files[name if has_file else "train"].path
         flag = f"--{name}-parses" if has_file and name != "train" else "--parses"
-        more = f" (nor have {len(bare) - 1:,} more of it)" if len(bare) > 1 else ""
+        more = f" (nor have {len(without_parse) - 1:,} more of it)" if len(without_parse) > 1 else ""
         raise ParseError(
-            f"{place(path, bare[0].line)}: no parse{more}, but the encoder goes by dependency trees. Give "
-            f"the parses of {path} with {flag} FILE, name a spaCy pipeline that makes them "
+            f"{place(path, without_parse[0].line)}: no parse{more}, but the encoder goes by dependency "
+            f"trees. Give the parses of {path} with {flag} FILE, name a spaCy pipeline that makes them "
             "(--syntax.pipeline), or train with --encoder.tree-fallback word: then the way from word to "
             "word takes their place",
             code="HW235",

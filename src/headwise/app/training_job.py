@@ -112,14 +112,14 @@ class TrainingJob:
         data = request.read(self.files)
         self.reporter.notes(data.parts.notes)
         warn_of_label_problems(data.parts, request, self.reporter)
-        human = apply_line_lists(data.parts, request, self.files, self.reporter)
+        gold_parts = apply_line_lists(data.parts, request, self.files, self.reporter)
         if self.distillation is None:
-            return RunData(human)
+            return RunData(gold_parts)
         with self.reporter.teacher_progress() as progress:
             folder = self.work or self.output / RUN_FOLDER / TEACHER_CACHE
             distillation = DistillationSet(
                 self.distillation,
-                human,
+                gold_parts,
                 folder,
                 reading=request.run_config.data,
                 seed=request.run_config.train.seed,
@@ -128,7 +128,7 @@ class TrainingJob:
             if finished and saved_distillation(self.output) is not None:
                 untaught = RunData(distillation.placeholder_parts(), distillation)
                 raise finished_run(self.output, request.plan(untaught))
-            data = RunData(distillation.parts(human), distillation)
+            data = RunData(distillation.parts(gold_parts), distillation)
         self.reporter.notes(distillation.notes)
         return data
 
@@ -144,7 +144,7 @@ class TrainingJob:
             self.reporter.warn(warning)
         for message in plan.task.data_messages(plan.parts, plan.run_config):
             self.reporter.message(message)
-        check_parses(data.human, plan.run_config)
+        check_parses(data.gold_parts, plan.run_config)
         if self.distillation is None:
             propose_teacher(plan, self.reporter)
         return plan
@@ -167,10 +167,10 @@ def fit_evaluate_save(
         baseline: Also fit the baseline.
         reporter: Receives messages and progress.
     """
-    task, human, overlaps = plan.task, plan.data.human, plan.overlaps()
+    task, gold_parts, overlaps = plan.task, plan.data.gold_parts, plan.overlaps()
     for overlap in overlaps:
-        reporter.warn(overlap.message(human.item_type.nouns))
-    if repeated := repetition_warning(human.item_type, human.test, "test "):
+        reporter.warn(overlap.message(gold_parts.item_type.nouns))
+    if repeated := repetition_warning(gold_parts.item_type, gold_parts.test, "test "):
         reporter.warn(repeated)
     primary_metric = task.primary_metric(plan.parts, plan.run_config.model)
     with reporter.training(plan.run_config, primary_metric, task.unit(plan.parts)) as progress:

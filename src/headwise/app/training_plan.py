@@ -71,9 +71,9 @@ class RunData:
     distillation: DistillationSet | None = None
 
     @property
-    def human(self) -> DataParts:
+    def gold_parts(self) -> DataParts:
         """The data labelled by people."""
-        return self.parts if self.distillation is None else self.distillation.human
+        return self.parts if self.distillation is None else self.distillation.gold_parts
 
 
 @dataclass(frozen=True)
@@ -102,9 +102,9 @@ class TrainingPlan:
         return self.limit.apply(self.data.parts)
 
     @cached_property
-    def human(self) -> DataParts:
+    def gold_parts(self) -> DataParts:
         """The data labelled by people, within the word limit."""
-        return self.limit.apply(self.data.human)
+        return self.limit.apply(self.data.gold_parts)
 
     def fit(
         self,
@@ -136,15 +136,15 @@ class TrainingPlan:
     def overlaps(self, *, between_parts: bool = True) -> tuple[PartOverlap, ...]:
         """Dev and test items that the run also learns from, which make scores optimistic: from the other
         parts (if `between_parts`), the previous model or the teacher."""
-        human = self.data.human
-        overlaps = human.overlaps() if between_parts else ()
+        gold_parts = self.data.gold_parts
+        overlaps = gold_parts.overlaps() if between_parts else ()
         if self.run_config.init_from is not None:
-            overlaps += self.run_config.init_from.overlaps(human)
+            overlaps += self.run_config.init_from.overlaps(gold_parts)
         return overlaps if self.data.distillation is None else overlaps + self.data.distillation.overlaps()
 
     def prints(self) -> JsonObject:
         """The data section of the model folder: fingerprints."""
-        prints = self.data.parts.prints(self.run_config.seen)
+        prints = self.data.parts.prints(self.run_config.training_fingerprint)
         return (
             prints
             if self.data.distillation is None

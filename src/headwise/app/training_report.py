@@ -25,6 +25,7 @@ from headwise.training.train_result import TrainResult
 
 
 @renamed_parameters(rivals="systems")
+@renamed_parameters(teaching="distillation", seen="test_duplicates")
 @dataclass(frozen=True)
 class TrainingReport:
     """The report of a training run.
@@ -37,10 +38,11 @@ class TrainingReport:
         test: The model's evaluation on the test items; None without test items.
         systems: Comparison systems on the same items, by their names in the metrics: the `baseline`, for
             some models `encoder_alone` and `teacher`, and the model itself on the `unseen` test items.
-        teaching: With a teacher: its name, the number of texts that it labelled, and the
+        distillation: With a teacher: its name, the number of texts that it labelled, and the
             `texts_per_second` of teacher and model.
         novelty: The evaluation of the novelty detector on the test items; None without one.
-        seen: Number of test items that are duplicates or near-duplicates of items of other parts.
+        test_duplicates: Number of test items that are duplicates or near-duplicates of items of other
+            parts.
     """
 
     task: Task
@@ -49,8 +51,8 @@ class TrainingReport:
     parts: DataParts
     test: Evaluation | None
     systems: Mapping[str, ComparisonSystem]
-    teaching: JsonMapping = field(default_factory=dict)
-    seen: int = 0
+    distillation: JsonMapping = field(default_factory=dict)
+    test_duplicates: int = 0
     novelty: NoveltyScores | None = None
 
     @property
@@ -71,8 +73,8 @@ class TrainingReport:
         metrics = self.fitted.metrics()
         if self.test is not None:
             metrics["test"] = self.test_scores
-        if self.teaching:
-            metrics["teaching"] = dict(self.teaching)
+        if self.distillation:
+            metrics["teaching"] = dict(self.distillation)
         return metrics | {name: system.to_json() for name, system in self.systems.items()}
 
     def _repr_html_(self) -> str:
@@ -96,7 +98,7 @@ def evaluate_run(
         overlaps: The overlaps of the test items with the data of the run.
         baseline: Whether to fit the baseline.
     """
-    task, parts, distillation = plan.task, plan.human, plan.data.distillation
+    task, parts, distillation = plan.task, plan.gold_parts, plan.data.distillation
     report = TrainingReport(task, result, plan.run_config, parts, None, {})
     if len(parts.test):
         test = task.evaluate(result.model, parts.test)
@@ -111,14 +113,14 @@ def evaluate_run(
         systems |= task.ablations(result.model, parts.test, test)
         outside = parts.out_of_scope.get("test", ())
         novelty = task.evaluate_novelty(result.model, parts.test, outside, test)
-        report = replace(report, test=test, systems=systems, seen=len(seen), novelty=novelty)
+        report = replace(report, test=test, systems=systems, test_duplicates=len(seen), novelty=novelty)
     return report if distillation is None else _with_teacher_scores(report, distillation)
 
 
 def _with_teacher_scores(report: TrainingReport, distillation: DistillationSet) -> TrainingReport:
     """The report with the speed of teacher and model, and the teacher's scores on the test items."""
     model, test = report.fitted.model, report.parts.test
-    teaching = {
+    summary = {
         "teacher": distillation.teacher.name,
         "texts": len(distillation.texts),
         "settings": asdict(distillation.config),
@@ -130,7 +132,7 @@ def _with_teacher_scores(report: TrainingReport, distillation: DistillationSet) 
         if guessed is not None:
             targets, predictions = label_targets(test, labels), report.test.predicted
             systems["teacher"] = label_baseline("teacher", guessed, targets, labels, predictions)
-    return replace(report, systems=systems, teaching=teaching)
+    return replace(report, systems=systems, distillation=summary)
 
 
 def _without_zero_weights(parts: DataParts) -> DataParts:

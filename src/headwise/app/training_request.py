@@ -165,12 +165,12 @@ class TrainingRequest:
         reporter.notes(_ignored_settings(self.run_config, data))
         layers = self.layers
         if data.distillation is not None:
-            human = len(data.human.train)
-            layers = (teacher_settings(human, human + len(data.distillation.texts)), *layers)
+            gold_texts = len(data.gold_parts.train)
+            layers = (teacher_settings(gold_texts, gold_texts + len(data.distillation.texts)), *layers)
         task_settings, sources = find_task_settings(self.task.name), sources or SettingsSources(parts)
         vectors_file, encoder = self.run_config.vectors.file, encoder_name(self.run_config.model.encoder)
         vectors = sources.vectors(vectors_file) if vectors_file else None
-        learnt = vectors is not None or (previous is not None and previous.bare)
+        learnt = vectors is not None or (previous is not None and previous.has_no_task)
         by_size = task_settings.defaults(len(parts.train), vectors=learnt, encoder=encoder)
         if vectors is not None:
             by_size["words"]["vector_size"] = vectors.size
@@ -243,7 +243,7 @@ def _check_tabular_columns(data: RunData, previous: PreviousModel | None) -> Non
     Raises:
         ConfigError: A warm start, or a teacher.
     """
-    if not any(getattr(item, "tabular", None) for item in data.human.train[:1]):
+    if not any(getattr(item, "tabular", None) for item in data.gold_parts.train[:1]):
         return
     if previous is not None:
         raise ConfigError(
@@ -308,7 +308,7 @@ def _word_limit(run_config: RunConfig, data: RunData) -> WordLimit:
     if "windows" not in run_config.sections or windows.long == "error":
         return NO_LIMIT
     tokenizer = get_tokenizer(run_config.model.words.tokenizer)
-    return WordLimit.of(data.human, tokenizer, windows.most_words, run_config.train.batch_tokens)
+    return WordLimit.of(data.gold_parts, tokenizer, windows.most_words, run_config.train.batch_tokens)
 
 
 def _split_init_from(layers: tuple[Sections, ...]) -> tuple[PreviousModel | None, tuple[Sections, ...]]:
@@ -324,8 +324,8 @@ def _split_init_from(layers: tuple[Sections, ...]) -> tuple[PreviousModel | None
         return None, layers
     folder = Path(names[-1])
     previous = PreviousModel(names[-1], load_model(folder), file_sha256(folder / MANIFEST))
-    if not previous.bare:
-        previous = replace(previous, seen=read_info(folder).data.seen)
+    if not previous.has_no_task:
+        previous = replace(previous, training_fingerprint=read_info(folder).data.training_fingerprint)
     base = [{k: v for k, v in layer.get("base", {}).items() if k != "name"} for layer in layers]
     return previous, tuple(
         {**layer, "base": base_section} for layer, base_section in zip(layers, base, strict=True)

@@ -46,14 +46,15 @@ class DataInfo:
         dev: The part that chose the model.
         test: The part that it was tested on.
         file: The training file, where other parts were split off it.
-        seen: The training-set fingerprint, see `headwise.data.splits.contamination.in_fingerprint`.
+        training_fingerprint: The training-set fingerprint, see
+            `headwise.data.splits.contamination.in_fingerprint`.
     """
 
     train: PartInfo
     dev: PartInfo
     test: PartInfo
     file: PartInfo
-    seen: object
+    training_fingerprint: object
 
     @classmethod
     def of(cls, data: object) -> Self:

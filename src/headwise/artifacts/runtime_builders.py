@@ -10,7 +10,7 @@ from numpy.typing import DTypeLike, NDArray
 from headwise.artifacts.runtime_networks import attentive_scores, windowed_encoder, word_inputs
 from headwise.artifacts.tensor_specs import CHAIN, TensorSpecs
 from headwise.core.config import JsonObject
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.items.label_types import LabelSetType, LabelType, NumericLabelType, SingleLabelType
 from headwise.linear.linear_tables import TextTableFormat
 from headwise.nn.layers.layer_configs import ClassifierConfig
@@ -103,14 +103,14 @@ class NetworkBuilder(ABC, Generic[Format, Model]):
         )
         return specs
 
-    def features(self, spell: Any) -> TextFeatures:
-        """The text encoder; for `spell` see `TextFeatures`."""
+    def features(self, character_encoder: Any) -> TextFeatures:
+        """The text encoder; for `character_encoder` see `TextFeatures`."""
         windows = self.config.windows
         words, _ = windows.sizes(self.config.encoder)
         return TextFeatures(
             self.config.words.tokenizer,
             self.vocabulary,
-            spell=spell,
+            character_encoder=character_encoder,
             most=None if windows.long == "split" else lambda: words,
             cut=windows.long == "truncate",
         )
@@ -140,7 +140,7 @@ class ItemBuilder(NetworkBuilder[TextTableFormat, TextModel]):
         self, config: ModelConfig, vocabulary: Vocabulary, listed: tuple[str, ...], described: JsonObject
     ):
         super().__init__(config, vocabulary, listed, described)
-        outputs_type: Any = TEXT_OUTPUTS[type(ITEM_TYPES[config.task].label_type)]
+        outputs_type: Any = TEXT_OUTPUTS[type(ITEM_TYPES_BY_TASK[config.task].label_type)]
         self.outputs: AnyOutputs = outputs_type(**described)
         linear = config.linear_model
         self.linear = None

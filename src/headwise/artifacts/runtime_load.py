@@ -23,7 +23,7 @@ from headwise.artifacts.weights import read_weights
 from headwise.core.errors import HeadwiseError
 from headwise.core.folder_layout import CALIBRATION, CONFIG, LABELS, STATIC_EMBEDDINGS, WEIGHTS
 from headwise.data.items.item_type import ItemType
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.nn.encoders.encoder_configs import encoder_name
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.priors.base import Prior, strictest
@@ -45,7 +45,7 @@ _LENGTHS = np.array([0, 1, 40])
 
 def unsupported_reason(config: ModelConfig) -> str | None:
     """Why a model of this configuration needs torch; None if it predicts without."""
-    item_type = ITEM_TYPES.get(config.task)
+    item_type = ITEM_TYPES_BY_TASK.get(config.task)
     if item_type is None or not (
         item_type.has_tags or (item_type.sides and type(item_type.label_type) in TEXT_OUTPUTS)
     ):
@@ -101,7 +101,7 @@ def load_for_prediction(folder: PathLike[str] | str) -> "NetworkModel":
     """
     files = VerifiedFolder(folder)
     config, dtype = read_folder_config(files)
-    item_type = ITEM_TYPES[config.task]
+    item_type = ITEM_TYPES_BY_TASK[config.task]
     builder_type, outputs_type = builder_types(item_type)
     vocabulary = read_vocabulary(files, Vocabulary.from_json)
     described = files.json(LABELS)

@@ -124,15 +124,15 @@ class WeightsFile:
         order = self._check(expected, dtype)
         tensors: dict[str, NDArray] = {}
         for name in order:
-            like = expected[name]
-            tensor = np.empty(like.shape, dtype=self._kind(name, like, dtype))
+            spec = expected[name]
+            tensor = np.empty(spec.shape, dtype=self._kind(name, spec, dtype))
             buffer = memoryview(tensor.reshape(-1).view(np.uint8))  # type: ignore[arg-type]
             if self.file.readinto(buffer) != len(buffer):
                 raise self._error("it ends too early")
             self._hash.update(buffer)
             if tensor.dtype.kind == "f" and not np.isfinite(tensor).all():
                 raise StoreError(f"{self.where}: {name} holds NaN or infinite numbers", code="HW510")
-            tensors[name] = tensor.astype(like.dtype, copy=False)
+            tensors[name] = tensor.astype(spec.dtype, copy=False)
         return tensors, self._hash.hexdigest()
 
     def _check(self, expected: Mapping[str, TensorSpec], dtype: type[np.floating]) -> list[str]:
@@ -142,7 +142,7 @@ class WeightsFile:
             if name not in self._entries or name not in expected:
                 lacks = "lacks" if name in expected else "holds"
                 raise self._error(f"it {lacks} {name[:200]!r}, unlike a model of this configuration")
-        places = {name: self._place(name, like, dtype) for name, like in expected.items()}
+        places = {name: self._place(name, spec, dtype) for name, spec in expected.items()}
         order = sorted(places, key=lambda name: places[name])
         end = 0
         for name in order:
@@ -153,23 +153,23 @@ class WeightsFile:
             raise self._error(f"the tensors take {end} bytes, but the file holds {self._data_size}")
         return order
 
-    def _kind(self, name: str, like: TensorSpec, dtype: type[np.floating]) -> np.dtype:
+    def _kind(self, name: str, spec: TensorSpec, dtype: type[np.floating]) -> np.dtype:
         """The type of a tensor in the file: float16 if its entry says so, else the expected one."""
-        if not np.issubdtype(like.dtype, np.floating):
-            return like.dtype
+        if not np.issubdtype(spec.dtype, np.floating):
+            return spec.dtype
         match self._entries[name]:
             case {"dtype": "F16"}:
                 return np.dtype(np.float16)
         return np.dtype(dtype)
 
-    def _place(self, name: str, like: TensorSpec, dtype: type[np.floating]) -> tuple[int, int]:
+    def _place(self, name: str, spec: TensorSpec, dtype: type[np.floating]) -> tuple[int, int]:
         """The start and end offset of a tensor in the data, after a check of its entry."""
         entry: Any = self._entries[name]
-        kind = self._kind(name, like, dtype)
-        size = like.size * kind.itemsize
+        kind = self._kind(name, spec, dtype)
+        size = spec.size * kind.itemsize
         begin = None
         if isinstance(entry, dict) and set(entry) == {"dtype", "shape", "data_offsets"}:
-            actual, expected = (entry["dtype"], entry["shape"]), (_NAMES[kind], list(like.shape))
+            actual, expected = (entry["dtype"], entry["shape"]), (_NAMES[kind], list(spec.shape))
             if actual != expected:
                 raise self._error(
                     f"{name} is {actual[0]!r:.20} {actual[1]!r:.80}, but the configuration asks for "

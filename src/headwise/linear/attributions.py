@@ -25,17 +25,17 @@ Shares = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
 
-def text_attributions(model: LinearModel, text: str, toward: Shares) -> Shares:
-    """The contribution of each word of a text to `toward @ scores` through words, word pairs and character
-    n-grams, `[words]`; bias and vectors are left out.
+def text_attributions(model: LinearModel, text: str, output_weights: Shares) -> Shares:
+    """The contribution of each word of a text to `output_weights @ scores` through words, word pairs and
+    character n-grams, `[words]`; bias and vectors are left out.
 
     Args:
         model: The linear model.
         text: Any text; the model's tokenizer splits it into words.
-        toward: Coefficient of each label's score, `[classes]`.
+        output_weights: Coefficient of each label's score, `[classes]`.
     """
     words = _Words(model, text)
-    shares, column = np.zeros(len(words.spans)), column_coefficients(toward, model)
+    shares, column = np.zeros(len(words.spans)), column_coefficients(output_weights, model)
     for name, vocabulary in model.blocks.items():
         weights = model.coefficients.weights[model.place(name)]
         occurrences = words.features(name, vocabulary)
@@ -43,12 +43,14 @@ def text_attributions(model: LinearModel, text: str, toward: Shares) -> Shares:
     return shares
 
 
-def pair_attributions(model: LinearModel, texts: tuple[str, str], toward: Shares) -> tuple[Shares, Shares]:
+def pair_attributions(
+    model: LinearModel, texts: tuple[str, str], output_weights: Shares
+) -> tuple[Shares, Shares]:
     """The same for a model of text pairs: contributions of the words of both texts, `[words]` each. Shared
     features are divided evenly; comparisons of whole texts and vectors belong to no word."""
     first, second = (_Words(model, text) for text in texts)
     shares = np.zeros(len(first.spans)), np.zeros(len(second.spans))
-    column = column_coefficients(toward, model)
+    column = column_coefficients(output_weights, model)
     for name, vocabulary in model.blocks.items():
         size, both = len(vocabulary), (first.features(name, vocabulary), second.features(name, vocabulary))
         starts = model.place(name).start + size * np.arange(GROUPS)
@@ -141,57 +143,63 @@ class _Words:
         return _of_characters(worth, self.text, self.lowered, self.spans)
 
 
-def vector_attributions(model: LinearModel, addends: NDArray, toward: Shares) -> tuple[Shares, float]:
-    """The contribution of each word of a text to `toward @ scores` through the text's vector, `[words]`,
-    and that of the subtracted mean, which belongs to no word.
+def vector_attributions(
+    model: LinearModel, addends: NDArray, output_weights: Shares
+) -> tuple[Shares, float]:
+    """The contribution of each word of a text to `output_weights @ scores` through the text's vector,
+    `[words]`, and that of the subtracted mean, which belongs to no word.
 
     Args:
         model: A linear model that reads text vectors.
         addends: Contribution of each word to the text's vector, `[words, size]`.
-        toward: Coefficient of each label's score, `[classes]`.
+        output_weights: Coefficient of each label's score, `[classes]`.
     """
     if model.scale is None:
         raise ValueError("this linear model reads no vectors")
     away = addends.sum(axis=0, dtype=np.float64) - model.scale.mean
-    line = model.coefficients.dense[: len(model.scale.mean)] @ column_coefficients(toward, model)
+    line = model.coefficients.dense[: len(model.scale.mean)] @ column_coefficients(output_weights, model)
     line *= model.scale.weight / max(np.linalg.norm(away), 1e-12)
     return addends @ line, -float(model.scale.mean @ line)
 
 
-def surface_attributions(model: LinearModel, texts: Sequence[str], toward: Shares) -> Shares:
-    """The contribution of surface features to `toward @ scores` relative to a plain reference sentence,
-    `[texts, FORM]`.
+def surface_attributions(model: LinearModel, texts: Sequence[str], output_weights: Shares) -> Shares:
+    """The contribution of surface features to `output_weights @ scores` relative to a plain reference
+    sentence, `[texts, FORM]`.
 
     Args:
         model: A linear model that reads surface features.
         texts: Any texts.
-        toward: Coefficients of the labels' scores for each text, `[texts, classes]`.
+        output_weights: Coefficients of the labels' scores for each text, `[texts, classes]`.
     """
     normalize = get_tokenizer(model.tokenizer).normalize
     away = surface_features([normalize(text) for text in texts]).astype(np.float64)
     away -= surface_features([REFERENCE_TEXT])
-    lines = np.stack([column_coefficients(line, model) for line in toward])
+    lines = np.stack([column_coefficients(line, model) for line in output_weights])
     return away * (lines @ model.coefficients.dense[model.form_place].T)
 
 
-def tabular_attributions(model: LinearModel, tabular: NDArray, toward: Shares) -> Shares:
-    """The contribution of each feature of the columns beside the texts to `toward @ scores`, relative to
-    an average row, `[texts, features]`.
+def tabular_attributions(model: LinearModel, tabular: NDArray, output_weights: Shares) -> Shares:
+    """The contribution of each feature of the columns beside the texts to `output_weights @ scores`,
+    relative to an average row, `[texts, features]`.
 
     Args:
         model: A linear model that reads such features.
         tabular: The features, `[texts, features]`.
-        toward: Coefficients of the labels' scores for each text, `[texts, classes]`.
+        output_weights: Coefficients of the labels' scores for each text, `[texts, classes]`.
     """
-    lines = np.stack([column_coefficients(line, model) for line in toward])
+    lines = np.stack([column_coefficients(line, model) for line in output_weights])
     start = len(model.coefficients.dense) - model.tabular
     return tabular * (lines @ model.coefficients.dense[start:].T)
 
 
-def column_coefficients(toward: Shares, model: LinearModel) -> Shares:
+def column_coefficients(output_weights: Shares, model: LinearModel) -> Shares:
     """Map coefficients of labels to those of score columns; of two labels there may be one column only (see
     `both`)."""
-    return toward[1:] / 2 - toward[:1] / 2 if len(model.coefficients.bias) < len(toward) else toward
+    return (
+        output_weights[1:] / 2 - output_weights[:1] / 2
+        if len(model.coefficients.bias) < len(output_weights)
+        else output_weights
+    )
 
 
 def _places(keys: NDArray, vocabulary_keys: NDArray) -> tuple[Numbers, NDArray[np.bool_], Numbers]:

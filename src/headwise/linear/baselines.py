@@ -100,10 +100,10 @@ def fit_baseline(
     most = min(MOST_FEATURES, MOST_WEIGHTS // classes)
     large, step = is_large(train[0], readers[0]), 5 if len(train[0]) * classes > MOST_CELLS else 1
     subset = slice(None, None, max(step, sample_step(train[0], readers[0])) if large else step)
-    chosen_on, targets = train[0][subset], train[1][subset]
-    judged_on = slice(None, None, sample_step(dev[0], readers[0]) if large else 1)
-    dev_texts, dev_targets = dev[0][judged_on], dev[1][judged_on]
-    fitted = {reader.block: reader.fit(chosen_on, max_features=most) for reader in readers}
+    train_sample, targets = train[0][subset], train[1][subset]
+    dev_sample = slice(None, None, sample_step(dev[0], readers[0]) if large else 1)
+    dev_texts, dev_targets = dev[0][dev_sample], dev[1][dev_sample]
+    fitted = {reader.block: reader.fit(train_sample, max_features=most) for reader in readers}
     if not any(len(vocabulary) for vocabulary, _ in fitted.values()):
         return None
     held = {reader.block: reader.transform(dev_texts, fitted[reader.block][0]) for reader in readers}
@@ -176,12 +176,12 @@ def predict_number_baseline(
         The predictions, `[texts]`; None where the training texts have no words at all.
     """
     reader, large = BlockReader("words", tokenizer), is_number_sampled(train[0], tokenizer)
-    chosen_on, judged_on = (sampled(part, reader) if large else part for part in (train, dev))
-    fitted = fit_tfidf(chosen_on[0], tokenizer)
+    train_sample, dev_sample = (sampled(part, reader) if large else part for part in (train, dev))
+    fitted = fit_tfidf(train_sample[0], tokenizer)
     if fitted is None:
         return None
     vectorizer, features = fitted
-    ridge = fit_ridge((features, chosen_on[1]), (vectorizer.transform(judged_on[0]), judged_on[1]))
+    ridge = fit_ridge((features, train_sample[1]), (vectorizer.transform(dev_sample[0]), dev_sample[1]))
     if large:
         del fitted, vectorizer, features
         texts, numbers = train_plus_dev(train, dev) if refit else train

@@ -126,7 +126,7 @@ class StandardizedFeatures:
         numbers: NDArray,
         widths: Any = _OF_NUMBERS,
         least: Any = 0.0,
-        judged: int | None = None,
+        text_count: int | None = None,
         weights: NDArray | None = None,
     ) -> "StandardizedFeatures":
         """Standardize the features of training texts; constant features become 0.
@@ -135,11 +135,12 @@ class StandardizedFeatures:
             numbers: The raw features, `[texts, numbers]`.
             widths: Standard deviation that each feature is scaled to.
             least: Lower bound of each measured standard deviation.
-            judged: Number of real texts; those behind them are label names, whose features are set to 0.
+            text_count: Number of real texts; those behind them are label names, whose features are set to
+                0.
             weights: Weights of the texts in mean and deviation; None where all are equal.
         """
         raw = np.asarray(numbers, dtype=np.float64)
-        sample, counts = raw[:judged], None if weights is None else weights[:judged]
+        sample, counts = raw[:text_count], None if weights is None else weights[:text_count]
         center, spread = np.zeros(raw.shape[1]), np.zeros(raw.shape[1])
         if sample.size:
             center = np.average(sample, axis=0, weights=counts)

@@ -56,7 +56,7 @@ class LargeTexts:
         importance: Their weights.
         dense: Their vectors; None without.
         numbers: Features of the columns beside them; None without.
-        judged: Number of real texts; those behind them are label names.
+        text_count: Number of real texts; those behind them are label names.
     """
 
     texts: Sequence[str]
@@ -64,7 +64,7 @@ class LargeTexts:
     importance: TextWeights
     dense: VectorRows | None
     numbers: NDArray | None
-    judged: int
+    text_count: int
 
     def data_of(self, places: NDArray[np.int64]) -> tuple[Sequence[str], Targets, TextWeights]:
         """The texts at these places, their targets and weights."""
@@ -119,8 +119,8 @@ def fit_large(
     columns = source.targets.columns
     most = min(max_features, max(MOST_WEIGHTS // columns, LEAST_FEATURES)) // 2
     vocabularies = _Vocabularies(source, reader, most)
-    places = np.random.default_rng(seed).permutation(source.judged)[:MOST_COMPARED]
-    sampled = np.append(places, np.arange(source.judged, len(source.texts)))
+    places = np.random.default_rng(seed).permutation(source.text_count)[:MOST_COMPARED]
+    sampled = np.append(places, np.arange(source.text_count, len(source.texts)))
     texts, targets, importance = source.data_of(sampled)
     blocks: dict[BlockName, FeatureVocabulary] = {
         name: vocabularies.of(name) for name in ("words", "characters")
@@ -131,7 +131,7 @@ def fit_large(
         importance,
         reader,
         max_features,
-        judged=len(places),
+        text_count=len(places),
         vocabularies=blocks,
         dense=source.dense_of(sampled),
         numbers=source.numbers_of(sampled),
@@ -150,14 +150,14 @@ def fit_large(
         data = _widened(data, settings, texts, vocabularies)
     with closing(ScratchFile()) as file:
         problems = _stored(source, data, settings, StoredProblems(file, len(source.texts)), seed)
-        factor, oof_scores = 1.0, np.zeros((source.judged, source.targets.classes), dtype=np.float32)
-        judged = np.arange(source.judged)
+        factor, oof_scores = 1.0, np.zeros((source.text_count, source.targets.classes), dtype=np.float32)
+        real_texts = np.arange(source.text_count)
         if calibrated:
-            oof_scores = _out_of_fold(source, problems, settings, seed)[: source.judged]
+            oof_scores = _out_of_fold(source, problems, settings, seed)[: source.text_count]
             calibrating = replace(data, targets=source.targets, importance=source.importance)
-            factor = float(calibrating.calibration(oof_scores, judged)[0])
+            factor = float(calibrating.calibration(oof_scores, real_texts)[0])
         model = data.model(settings, _fitted(problems, settings, seed), factor)
-    score = source.targets.take(judged).score(oof_scores) if source.judged else 0.0
+    score = source.targets.take(real_texts).score(oof_scores) if source.text_count else 0.0
     return LinearFit(model, oof_scores * np.float32(factor), settings, score)
 
 
@@ -214,7 +214,7 @@ def _stored(
             settings,
             source.targets.take(places),
             source.importance.take(places),
-            named=places >= source.judged,
+            named=places >= source.text_count,
             dense=source.dense_of(places),
             numbers=source.numbers_of(places),
         )
@@ -237,7 +237,7 @@ def _out_of_fold(
     hashes = (zlib.crc32(text.encode("utf-8", "surrogatepass"), seed) for text in source.texts)
     folds = np.fromiter(hashes, np.uint32, len(source.texts)) % _FOLDS
     scores = np.zeros((len(source.texts), source.targets.classes), dtype=np.float32)
-    real = np.arange(len(source.texts)) < source.judged
+    real = np.arange(len(source.texts)) < source.text_count
     for fold in range(_FOLDS):
         problems.held_out = held = real & (folds == fold)
         coefficients = _fitted(problems, settings, fold)

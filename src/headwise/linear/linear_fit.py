@@ -48,7 +48,7 @@ def fit_linear(
     tokenizer: str = "penn",
     max_features: int = 1_000_000,
     folds: int = 5,
-    always: int = 0,
+    label_name_count: int = 0,
     seed: int = 0,
     settings: LinearSettings | None = None,
     calibrated: bool = True,
@@ -77,8 +77,8 @@ def fit_linear(
         max_features: Maximum number of words, word pairs and character n-grams; fewer if the weights would
             exceed `MOST_WEIGHTS`.
         folds: Number of folds.
-        always: Number of texts, at the end, that are in no fold: they are used for training, but not for
-            evaluation.
+        label_name_count: Number of texts, at the end, that are in no fold: they are used for training,
+            but not for evaluation.
         seed: Seed of the folds and of the order of the texts.
         settings: Use these settings instead of choosing.
         calibrated: Whether to compute out-of-fold scores and calibrate the scores by them; if not, the
@@ -89,26 +89,31 @@ def fit_linear(
     reader = BlockReader("words", tokenizer, pairs, reach)
     if previous is not None:
         reader = replace(reader, reach=max(reach, previous.model.reach), edges=previous.model.edges)
-    judged = len(texts) - always
+    text_count = len(texts) - label_name_count
     training_targets = Targets.of(targets, classes, class_weight)
-    importance = TextWeights.of(training_targets, sample_weight, class_weight, judged)
+    importance = TextWeights.of(training_targets, sample_weight, class_weight, text_count)
     if previous is None and not pairs:
         listed = cast(Sequence[str], texts)
         if is_large(listed, reader):
-            source = LargeTexts(listed, training_targets, importance, dense, numbers, judged)
+            source = LargeTexts(listed, training_targets, importance, dense, numbers, text_count)
             large_how: JsonObject = {"seed": seed, "settings": settings, "calibrated": calibrated}
             return fit_large(source, reader, max_features, **large_how)
     if dense is not None and not isinstance(dense, np.ndarray):
         dense = dense[np.arange(len(texts))]
-    inputs: JsonObject = {"dense": dense, "numbers": numbers, "previous": previous, "judged": judged}
+    inputs: JsonObject = {
+        "dense": dense,
+        "numbers": numbers,
+        "previous": previous,
+        "text_count": text_count,
+    }
     data = TrainingData.of(texts, training_targets, importance, reader, max_features, **inputs)
     large = len(texts) * classes > MOST_CELLS
-    crossed = judged <= (MOST_PAIRS_CROSSED if pairs else MOST_CROSSED) and not large
+    crossed = text_count <= (MOST_PAIRS_CROSSED if pairs else MOST_CROSSED) and not large
     few = large or data.work > MOST_WORK or (pairs and not crossed)
-    labels = training_targets.labels[:judged]
-    same, parts = np.arange(judged), []
+    labels = training_targets.labels[:text_count]
+    same, parts = np.arange(text_count), []
     if settings is None or calibrated:
-        same = first_in_group(texts[:judged], folds, labels.tolist())
+        same = first_in_group(texts[:text_count], folds, labels.tolist())
         parts = _folds(labels, same, min(folds, 2) if few else folds, seed)
     search = None
     if settings is None:
@@ -129,10 +134,10 @@ def fit_linear(
     if calibrated and len(parts) > 1:
         scores = search.scores_of(data, settings) if search is not None else None
         oof_scores = fit_out_of_fold(data, [settings], parts)[0].scores if scores is None else scores
-        factor = float(data.calibration(oof_scores[:judged], every[:judged])[0])
-    oof_scores = oof_scores[:judged]
+        factor = float(data.calibration(oof_scores[:text_count], every[:text_count])[0])
+    oof_scores = oof_scores[:text_count]
     model = data.model(settings, data.fit(settings, every, seed), factor)
-    score = training_targets.take(every[:judged]).score(oof_scores) if judged else 0.0
+    score = training_targets.take(every[:text_count]).score(oof_scores) if text_count else 0.0
     return LinearFit(model, oof_scores * np.float32(factor), settings, score)
 
 
@@ -154,7 +159,7 @@ def _search_sample(
 ) -> tuple[TrainingData, Sequence[NDArray[np.int64]]]:
     """Data for the choice of settings on many texts: a sample of the real texts, and all label names; with
     it, the held-out texts of the sample, near-duplicates included."""
-    judged = len(same)
-    texts = np.random.default_rng(seed).permutation(judged)[:MOST_COMPARED]
+    text_count = len(same)
+    texts = np.random.default_rng(seed).permutation(text_count)[:MOST_COMPARED]
     held = np.flatnonzero(np.isin(same[texts], same[texts[: len(texts) // 5]]))
-    return data.take(np.append(texts, np.arange(judged, len(data)))), [held]
+    return data.take(np.append(texts, np.arange(text_count, len(data)))), [held]

@@ -77,7 +77,7 @@ def fit_out_of_fold(
     fits = [OutOfFoldFit(settings, np.zeros(shape, dtype=np.float32)) for settings in candidates]
     every = np.arange(len(data))
 
-    def judge(job: tuple[OutOfFoldFit, int]) -> None:
+    def fit_fold(job: tuple[OutOfFoldFit, int]) -> None:
         (fit, fold), held = job, parts[job[1]]
         if not len(training := np.setdiff1d(every, held)):
             return
@@ -95,7 +95,7 @@ def fit_out_of_fold(
     cells = data.targets.columns * sum(len(vocabulary) for vocabulary, _ in data.blocks.values())
     most = MOST_SIDE_BY_SIDE // max(cells, 1) if data.work > LARGE_WORK else 1
     threads = max(min(usable_threads(), most), 1)
-    run_jobs(judge, [(fit, fold) for fit in fits for fold in range(len(parts))], threads)
+    run_jobs(fit_fold, [(fit, fold) for fit in fits for fold in range(len(parts))], threads)
     return fits
 
 
@@ -123,7 +123,7 @@ class SettingSearch:
             return None
         return fit.scores
 
-    def judge(self, candidates: Sequence[LinearSettings]) -> list[float]:
+    def losses_of(self, candidates: Sequence[LinearSettings]) -> list[float]:
         """The log loss of each candidate after calibration, in nats per text."""
         new = [settings for settings in candidates if settings not in self.losses]
         tolerance = FAST_TOLERANCE if self.hurried else None
@@ -155,7 +155,7 @@ class SettingSearch:
 
     def worth(self, start: LinearSettings, candidate: LinearSettings) -> LinearSettings:
         """The candidate if its loss is lower by `_WORTH`, else `start`."""
-        before, after = self.judge([start, candidate])
+        before, after = self.losses_of([start, candidate])
         return self._keep(candidate if after < (1 - _WORTH) * before else start)
 
     def line_search(self, start: LinearSettings, name: str, values: Sequence[float]) -> LinearSettings:
@@ -174,7 +174,7 @@ class SettingSearch:
     def best(self, start: LinearSettings, alternatives: Iterable[LinearSettings]) -> LinearSettings:
         """The settings with the lowest loss; the first of equals."""
         candidates = [start, *alternatives]
-        losses = self.judge(candidates)
+        losses = self.losses_of(candidates)
         return self._keep(candidates[losses.index(min(losses))])
 
     def _keep(self, best: LinearSettings) -> LinearSettings:

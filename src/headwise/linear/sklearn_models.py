@@ -243,16 +243,16 @@ def fit_multi_label_baseline(
     """
     reader, labels = BlockReader("words", tokenizer), train[1].shape[1]
     large, most = is_large(train[0], reader), MOST_WEIGHTS // labels
-    chosen_on, judged_on = (sampled(part, reader) if large else part for part in (train, dev))
-    fitted = fit_tfidf(chosen_on[0], tokenizer, most)
+    train_sample, dev_sample = (sampled(part, reader) if large else part for part in (train, dev))
+    fitted = fit_tfidf(train_sample[0], tokenizer, most)
     if fitted is None:
         return None
     vectorizer, features = fitted
-    dev_features = vectorizer.transform(judged_on[0])
-    linear, strength = fit_one_vs_rest((features, chosen_on[1]), (dev_features, judged_on[1]))
+    dev_features = vectorizer.transform(dev_sample[0])
+    linear, strength = fit_one_vs_rest((features, train_sample[1]), (dev_features, dev_sample[1]))
     margins = linear.scores(dev_features)
-    temperature = fit_binary_temperature(margins, judged_on[1])
-    thresholds = temperature * fit_thresholds(margins / temperature, judged_on[1], min_texts)
+    temperature = fit_binary_temperature(margins, dev_sample[1])
+    thresholds = temperature * fit_thresholds(margins / temperature, dev_sample[1], min_texts)
     if large:
         texts, targets = train_plus_dev(train, dev) if refit else train
         stored = fit_stored(texts, TargetTypes.of(targets, labels), [reader], most, strength)

@@ -211,20 +211,20 @@ class TextWeights:
         targets: Targets,
         sample_weight: NDArray | None = None,
         class_weight: NDArray | None = None,
-        judged: int | None = None,
+        text_count: int | None = None,
     ) -> "TextWeights":
         """The importance of training texts.
 
         Args:
             sample_weight: Weight of each text, `[texts]`.
             class_weight: Weight of the texts of each label, `[classes]`.
-            judged: Number of real texts; those behind them are label names.
+            text_count: Number of real texts; those behind them are label names.
         """
         costs = np.ones(len(targets)) if sample_weight is None else np.asarray(sample_weight, np.float64)
         counting, counts, amounts = costs > 0, None, None
         if sample_weight is not None and counting.any():
             counts = (costs / costs[counting].mean()).astype(np.float32)
-            amounts = _amounts(counts, judged)
+            amounts = _amounts(counts, text_count)
         factors = None if class_weight is None else targets.importance(class_weight)
         costs = costs if factors is None else costs * factors
         if costs.sum() > 0:
@@ -237,10 +237,10 @@ class TextWeights:
         return TextWeights(self.costs[texts], *selected)
 
 
-def _amounts(counts: Floats, judged: int | None) -> Floats | None:
+def _amounts(counts: Floats, text_count: int | None) -> Floats | None:
     """Weights in feature statistics; None where they are equal. Label names, which follow the real texts,
     get weight 1: they have a larger weight in the loss, but not in document frequencies."""
-    amounts = counts[:judged]
+    amounts = counts[:text_count]
     if not amounts.any() or (amounts == amounts[0]).all():
         return None
     amounts = amounts / amounts[amounts > 0].mean()

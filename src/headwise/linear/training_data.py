@@ -81,7 +81,7 @@ class TrainingData:
         dense: NDArray | None = None,
         numbers: NDArray | None = None,
         previous: LinearWarmStart | None = None,
-        judged: int | None = None,
+        text_count: int | None = None,
         vocabularies: Mapping[BlockName, FeatureVocabulary] | None = None,
     ) -> "TrainingData":
         """Extract the features of training texts.
@@ -93,7 +93,7 @@ class TrainingData:
             numbers: Comparison features of pairs, or features of the columns beside the texts, `[texts,
                 numbers]`.
             previous: A previous model to start from.
-            judged: Number of real texts; those behind them are label names.
+            text_count: Number of real texts; those behind them are label names.
             vocabularies: The features of each block; by default they are chosen from the texts.
         """
         most = min(max_features, max(MOST_WEIGHTS // targets.columns, LEAST_FEATURES)) // 2
@@ -122,7 +122,7 @@ class TrainingData:
         if reader.pairs:
             further = StandardizedFeatures.of(form if numbers is None else numbers, weights=amounts)
         else:
-            further = StandardizedFeatures.of(form, WIDTHS, LEAST, judged, amounts)
+            further = StandardizedFeatures.of(form, WIDTHS, LEAST, text_count, amounts)
         led = vectors.with_covariance_root(importance.costs > 0)
         tabular = np.zeros((len(texts), 0), dtype=np.float32)
         if numbers is not None and not reader.pairs:
@@ -343,13 +343,13 @@ class TrainingData:
         bias = np.asarray(coefficients.bias - numbers.center @ of_numbers, dtype=np.float32)
         weights = coefficients.weights
         if self.start is not None and settings.start:
-            begun, loud = self.start.coefficients, np.float32(settings.start)
-            weights, bias = weights + loud * begun.weights, bias + loud * begun.bias
-            of_base, of_form = np.split(begun.dense, [self.vectors.size])
+            previous, start_scale = self.start.coefficients, np.float32(settings.start)
+            weights, bias = weights + start_scale * previous.weights, bias + start_scale * previous.bias
+            of_base, of_form = np.split(previous.dense, [self.vectors.size])
             if settings.dense:
-                of_vectors = of_vectors + (loud / np.float32(settings.dense)) * of_base
+                of_vectors = of_vectors + (start_scale / np.float32(settings.dense)) * of_base
             if len(of_form):
-                of_numbers = loud * of_form + (of_numbers if len(of_numbers) else 0)
+                of_numbers = start_scale * of_form + (of_numbers if len(of_numbers) else 0)
         factor = np.float32(calibration_factor)
         return LinearModel(
             {name: self.block(name, settings)[0] for name in settings.blocks},

@@ -18,25 +18,29 @@ _TOKENS = 16_384  # words per batch, over all quadrature points
 
 
 def encoder_parts(
-    model: Any, encoded: Sequence[object], toward: NDArray[np.float64]
+    model: Any, encoded: Sequence[object], output_weights: NDArray[np.float64]
 ) -> dict[str, list[Shares]]:
     """The attributions through the encoder, and through the linear probe if there is one, by the name of
     the part; for the arguments see `encoder_attributions`."""
-    parts = {"encoder": encoder_attributions(model, encoded, toward)}
+    parts = {"encoder": encoder_attributions(model, encoded, output_weights)}
     if getattr(model, "probe", None) is not None:
-        parts["base"] = _probe_attributions(model, encoded, toward)
+        parts["base"] = _probe_attributions(model, encoded, output_weights)
     return parts
 
 
 def encoder_attributions(
-    model: TextEncoderModel, encoded: Sequence[object], toward: NDArray[np.float64], *, steps: int = STEPS
+    model: TextEncoderModel,
+    encoded: Sequence[object],
+    output_weights: NDArray[np.float64],
+    *,
+    steps: int = STEPS,
 ) -> list[Shares]:
     """The attribution of each word through the encoder, `[words]` for each text, by integrated gradients.
 
     Args:
         model: See `headwise.models.word_attributions.attribute_words`.
         encoded: See `attribute_words`.
-        toward: See `attribute_words`.
+        output_weights: See `attribute_words`.
         steps: The number of quadrature points.
     """
     nodes, weights = np.polynomial.legendre.leggauss(steps)
@@ -52,7 +56,7 @@ def encoder_attributions(
             ]
             for column in ((nodes + 1) / 2, weights / 2)
         )
-        output_weights = torch.from_numpy(toward[places]).to(words.values).repeat(steps, 1)
+        output_weights = torch.from_numpy(output_weights[places]).to(words.values).repeat(steps, 1)
         means = words.mean()[copies.layout.text_of]
         away = words.values - means
         with torch.enable_grad():
@@ -73,9 +77,11 @@ def encoder_attributions(
     return shares
 
 
-def _probe_attributions(model: Any, encoded: Sequence[object], toward: NDArray[np.float64]) -> list[Shares]:
+def _probe_attributions(
+    model: Any, encoded: Sequence[object], output_weights: NDArray[np.float64]
+) -> list[Shares]:
     weight = model.probe.weight.detach().cpu().double().numpy()
-    lines = toward @ weight
+    lines = output_weights @ weight
     if model.reads_pairs:
         return leave_one_out_attributions(model.pair_sides(encoded), [line.dot for line in lines])
     rows = model.word_contributions(encoded, trained=True)

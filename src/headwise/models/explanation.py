@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from headwise.core.config import JsonObject
+from headwise.core.deprecation import renamed_parameters
 from headwise.core.html import html_page, render
 from headwise.core.surface_features import NAMES
 
@@ -81,6 +82,9 @@ class ColumnAttribution:
         return f"{self.name} {self.value} {self.share:+.2f}"
 
 
+@renamed_parameters(
+    about="explained_span", without="removed_words", left="value_after_removal", form="surface_features"
+)
 @dataclass(frozen=True)
 class Explanation:
     """The explanation of one prediction.
@@ -95,11 +99,13 @@ class Explanation:
             mean of the training targets.
         rest: The part of the margin that no word, surface feature or column accounts for.
         words: The attribution of each word, in the order of the text.
-        about: The start and end offset of the explained span, in characters; None for the whole item.
-        without: The words whose removal lowers the prediction most
+        explained_span: The start and end offset of the explained part of the text, in characters; None for
+            the whole item.
+        removed_words: The words whose removal lowers the prediction most
             (`headwise.models.text_explanation`).
-        left: The probability of the label, or the number, after their removal; None if none were removed.
-        form: The attribution of the surface features; None if the model does not read them.
+        value_after_removal: The probability of the label, or the number, after their removal; None if none
+            were removed.
+        surface_features: The attribution of the surface features; None if the model does not read them.
         columns: The attribution of each column beside the text, in the order of training.
     """
 
@@ -110,10 +116,10 @@ class Explanation:
     margin: float
     rest: float
     words: tuple[WordAttribution, ...]
-    about: tuple[int, int] | None = None
-    without: tuple[str, ...] = ()
-    left: float | None = None
-    form: SurfaceAttribution | None = None
+    explained_span: tuple[int, int] | None = None
+    removed_words: tuple[str, ...] = ()
+    value_after_removal: float | None = None
+    surface_features: SurfaceAttribution | None = None
     columns: tuple[ColumnAttribution, ...] = ()
 
     def first(self, count: int = 3) -> list[tuple[str, float]]:
@@ -134,7 +140,7 @@ class Explanation:
     @property
     def span(self) -> str:
         """The text of the explained span; "" for the whole item."""
-        return "" if self.about is None else self.texts[0][slice(*self.about)]
+        return "" if self.explained_span is None else self.texts[0][slice(*self.explained_span)]
 
     @property
     def chance(self) -> str:
@@ -143,25 +149,29 @@ class Explanation:
 
     @property
     def remaining(self) -> str:
-        """The probability or the number after the removal of `without`; "" if no words were removed."""
-        if self.left is None:
+        """The `value_after_removal` as it is shown; "" if no words were removed."""
+        if self.value_after_removal is None:
             return ""
         places = len(self.prediction.partition(".")[2])  # as many decimals as the predicted number has
-        return f"{self.left:.{places}f}" if self.probability is None else f"{100 * self.left:.1f} %"
+        return (
+            f"{self.value_after_removal:.{places}f}"
+            if self.probability is None
+            else f"{100 * self.value_after_removal:.1f} %"
+        )
 
     @property
     def head(self) -> str:
         """The prediction, the explained span if any, and the probability, as one line."""
-        about = "" if self.about is None else f" ({self.span})"
-        return f"{self.prediction}{about}{self.chance}"
+        span = "" if self.explained_span is None else f" ({self.span})"
+        return f"{self.prediction}{span}{self.chance}"
 
     @property
     def tail(self) -> str:
-        """The prediction after the removal of `without`, as one line; "" if no words were removed."""
-        if self.left is None:
+        """The prediction after the removal of `removed_words`, as one line; "" if no words were removed."""
+        if self.value_after_removal is None:
             return ""
         prediction = "" if self.probability is None else f"{self.prediction} "
-        return f"{prediction}without {', '.join(self.without)}: {self.remaining}"
+        return f"{prediction}without {', '.join(self.removed_words)}: {self.remaining}"
 
     def strengths(self) -> list[float]:
         """The attribution of each word divided by the largest one of the text, from -1 to 1."""
@@ -186,9 +196,9 @@ class Explanation:
     def _shown(self) -> tuple[int, int]:
         """The start and end offset of the displayed part of the first text."""
         full_span = (0, len(self.texts[0]))
-        if self.about is None:
+        if self.explained_span is None:
             return full_span
-        begin, end = self.about
+        begin, end = self.explained_span
         places = [n for n, word in enumerate(self.words) if word.start < end and word.end > begin]
         if not places:
             return full_span
@@ -204,12 +214,20 @@ class Explanation:
         return {
             **({"texts": list(self.texts)} if paired else {"text": self.texts[0]}),
             "said": self.prediction,
-            **({} if self.about is None else dict(zip(("start", "end"), self.about, strict=True))),
+            **(
+                {}
+                if self.explained_span is None
+                else dict(zip(("start", "end"), self.explained_span, strict=True))
+            ),
             **({} if self.probability is None else {"probability": self.probability}),
-            **({} if self.left is None else {"without": list(self.without), "left": self.left}),
+            **(
+                {}
+                if self.value_after_removal is None
+                else {"without": list(self.removed_words), "left": self.value_after_removal}
+            ),
             "margin": self.margin,
             "rest": self.rest,
-            **({} if self.form is None else {"form": asdict(self.form)}),
+            **({} if self.surface_features is None else {"form": asdict(self.surface_features)}),
             **({"columns": [asdict(column) for column in self.columns]} if self.columns else {}),
             "words": [
                 {

@@ -53,11 +53,11 @@ def heat_maps(maps: Sequence[AttentionMap], priors: Mapping[str, Sequence[Prior]
                 if prior is not None and drawn
                 else ""
             )
-            columns = layer_map.seen if attends_other_text else ()
+            columns = layer_map.attended_words if attends_other_text else ()
             pictures.append((_heat_map(weights, layer_map.words, columns), prior_figure, caption))
         title = f"layer {layer_map.layer}" + (" (second text)" if layer_map.text else "")
         if attends_other_text:
-            title += f", on the other text: {' '.join(layer_map.seen)}"
+            title += f", on the other text: {' '.join(layer_map.attended_words)}"
         layers.append((title, pictures))
     return render("heads.html.jinja", layers=layers) if layers else Markup()
 

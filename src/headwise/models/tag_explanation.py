@@ -117,5 +117,5 @@ def _explanation(
         margin=float(margin),
         rest=float(margin - shares.sum()),
         words=words,
-        about=(places[target.start][0], places[target.end - 1][1]),
+        explained_span=(places[target.start][0], places[target.end - 1][1]),
     )

@@ -122,7 +122,7 @@ def add_removal_effects(
         best[number] = min(best.get(number, (np.inf, ())), (value, words))
     none = (None, ())
     return [
-        replace(explanation, without=words, left=value)
+        replace(explanation, removed_words=words, value_after_removal=value)
         for explanation, (value, words) in zip(
             explanations, (best.get(n, none) for n in range(len(explanations))), strict=True
         )
@@ -163,14 +163,21 @@ def explain_labels(model: SingleLabelModel, encoded: Sequence[EncodedItem]) -> l
     rows, chosen = np.arange(len(logits)), predict_labels(softmax(logits, axis=1), model.thresholds)
     other_logits = logits.copy()
     other_logits[rows, chosen] = -np.inf
-    toward = -softmax(other_logits, axis=1)
-    toward[rows, chosen] = 1.0
+    output_weights = -softmax(other_logits, axis=1)
+    output_weights[rows, chosen] = 1.0
     chances = np.exp(log_softmax(logits, axis=1))[rows, chosen]
-    margins = (toward * logits).sum(axis=1)
+    margins = (output_weights * logits).sum(axis=1)
     predictions = [model.labels[number] for number in chosen.tolist()]
-    toward /= model.temperature
+    output_weights /= model.temperature
     return _explanations(
-        model, encoded, rows, predictions, chances.tolist(), margins, toward, _probabilities(model, chosen)
+        model,
+        encoded,
+        rows,
+        predictions,
+        chances.tolist(),
+        margins,
+        output_weights,
+        _probabilities(model, chosen),
     )
 
 
@@ -183,7 +190,7 @@ def explain_multi_label(model: LabelSetModel, encoded: Sequence[EncodedItem]) ->
     none = ~predicted.any(axis=1)
     predicted[none, logits[none].argmax(axis=1)] = True
     items, labels = np.nonzero(predicted)
-    toward = np.eye(len(model.labels))[labels] / model.temperature
+    output_weights = np.eye(len(model.labels))[labels] / model.temperature
     predictions = [model.labels[label] for label in labels.tolist()]
     chances, margins = probabilities[items, labels].tolist(), logits[items, labels]
     return _explanations(
@@ -193,7 +200,7 @@ def explain_multi_label(model: LabelSetModel, encoded: Sequence[EncodedItem]) ->
         predictions,
         chances,
         margins,
-        toward,
+        output_weights,
         _probabilities(model, labels),
     )
 
@@ -210,11 +217,13 @@ def _probabilities(model: LabelModel, labels: np.ndarray) -> PredictFunction:
 def explain_numbers(model: NumberModel, encoded: Sequence[EncodedItem]) -> list[Explanation]:
     """Explanations of the numbers that a model predicts for texts or pairs."""
     numbers = model.scores(encoded)
-    toward = np.full((len(numbers), 1), model.scale.deviation)
+    output_weights = np.full((len(numbers), 1), model.scale.deviation)
     predictions = [model.scale.written(float(number)) for number in numbers]
     away, items = numbers - model.scale.mean, np.arange(len(numbers))
     say: PredictFunction = lambda encoded, _: model.scores(encoded)  # noqa: E731
-    return _explanations(model, encoded, items, predictions, [None] * len(predictions), away, toward, say)
+    return _explanations(
+        model, encoded, items, predictions, [None] * len(predictions), away, output_weights, say
+    )
 
 
 def _explanations(
@@ -224,13 +233,13 @@ def _explanations(
     predictions: Sequence[str],
     chances: Sequence[float | None],
     margins: np.ndarray,
-    toward: np.ndarray,
+    output_weights: np.ndarray,
     say: PredictFunction,
 ) -> list[Explanation]:
     cut, explanations = model.features.tokenizer.spans, []
-    formed = attribute_surface_features(model, encoded, toward)
-    of_columns = attribute_columns(model, encoded, toward)
-    for number, parts in enumerate(attribute_words(model, encoded, toward)):
+    formed = attribute_surface_features(model, encoded, output_weights)
+    of_columns = attribute_columns(model, encoded, output_weights)
+    for number, parts in enumerate(attribute_words(model, encoded, output_weights)):
         encoded_item = encoded[number]
         is_text = isinstance(encoded_item, EncodedText)
         sides = (encoded_item,) if is_text else (encoded_item.first, encoded_item.second)
@@ -249,8 +258,12 @@ def _explanations(
             for (side, start, end), *word_shares in zip(spans, *rows, strict=True)
         ]
         margin = float(margins[number])
-        form = None if formed is None else SurfaceAttribution.of(formed[number])
-        rest = margin - sum(word.share for word in words) - (form.share if form else 0.0)
+        surface_features = None if formed is None else SurfaceAttribution.of(formed[number])
+        rest = (
+            margin
+            - sum(word.share for word in words)
+            - (surface_features.share if surface_features else 0.0)
+        )
         columns = ()
         if of_columns is not None and sides[0].row is not None:
             columns = _column_attributions(sides[0].row, of_columns[number])
@@ -258,7 +271,7 @@ def _explanations(
         texts = tuple(text.text for text in sides)
         item, chance = int(items[number]), chances[number]
         what = (item, texts, predictions[number], chance, margin, rest, tuple(words))
-        explanations.append(Explanation(*what, form=form, columns=columns))
+        explanations.append(Explanation(*what, surface_features=surface_features, columns=columns))
     rows = [item.row for item in encoded if isinstance(item, EncodedText)]
     return add_removal_effects(model, explanations, say, rows if model.config.linear_model.tabular else ())
 

@@ -1,10 +1,10 @@
 """Word attributions: what each word adds to a prediction, by the parts of the model.
 
-The explained quantity is one number, `toward @ logits`: the margin of a label, or a predicted number. The
-linear parts (the linear model; the linear probe on static embeddings) are attributed exactly. The encoder
-is attributed by integrated gradients (Sundararajan, Taly, Yan: Axiomatic attribution for deep networks;
-ICML 2017). The baseline is a text whose words all have the mean word vector of the text. The output for
-that baseline, and the integration error, belong to no word.
+The explained quantity is one number, `output_weights @ logits`: the margin of a label, or a predicted
+number. The linear parts (the linear model; the linear probe on static embeddings) are attributed exactly.
+The encoder is attributed by integrated gradients (Sundararajan, Taly, Yan: Axiomatic attribution for deep
+networks; ICML 2017). The baseline is a text whose words all have the mean word vector of the text. The
+output for that baseline, and the integration error, belong to no word.
 
 Chosen by how much the removal of the top three words lowers the probability (help desk, 300 texts). With
 static embeddings and a linear model it falls by 0.44 for each attribution method of the encoder (0.42 with
@@ -97,55 +97,60 @@ class AttributedPairModel(Protocol):
 
 
 def attribute_words(
-    model: AttributedModel, encoded: Sequence[EncodedItem], toward: NDArray[np.float64]
+    model: AttributedModel, encoded: Sequence[EncodedItem], output_weights: NDArray[np.float64]
 ) -> list[dict[str, Shares]]:
-    """The attribution of each word to `toward @ logits`, by the parts of the model with a nonzero weight.
+    """The attribution of each word to `output_weights @ logits`, by the parts of the model with a nonzero
+    weight.
 
     Args:
         model: A model of texts or of pairs.
         encoded: The encoded items; a text may occur more than once.
-        toward: The weight of each output, `[texts, outputs]`.
+        output_weights: The weight of each output, `[texts, outputs]`.
 
     Returns:
         For each text, the attributions of its words, `[words]`, by the name of the part (`encoder`,
         `base`, `linear_model`); for a pair, of the words of both texts.
     """
     parts: dict[str, list[Shares]] = {}
-    encoder_toward = toward * model.encoder_weight
-    if encoder_toward.any():
+    encoder_output_weights = output_weights * model.encoder_weight
+    if encoder_output_weights.any():
         from headwise.models.encoder_attributions import encoder_parts  # with it comes torch
 
-        parts |= encoder_parts(model, encoded, encoder_toward)
+        parts |= encoder_parts(model, encoded, encoder_output_weights)
     if model.linear_model is not None and model.linear_weight:
-        linear_toward = toward * model.linear_weight
-        parts["linear_model"] = _linear_attributions(model, model.linear_model, encoded, linear_toward)
+        linear_output_weights = output_weights * model.linear_weight
+        parts["linear_model"] = _linear_attributions(
+            model, model.linear_model, encoded, linear_output_weights
+        )
     return [{name: rows[number] for name, rows in parts.items()} for number in range(len(encoded))]
 
 
 def attribute_surface_features(
-    model: AttributedModel, encoded: Sequence[EncodedItem], toward: NDArray[np.float64]
+    model: AttributedModel, encoded: Sequence[EncodedItem], output_weights: NDArray[np.float64]
 ) -> NDArray[np.float64] | None:
-    """The attributions of the surface features of each text to `toward @ logits` through the linear model,
-    `[texts, FORM]` (see `headwise.linear.attributions.surface_attributions`); None if it has no surface
-    features."""
+    """The attributions of the surface features of each text to `output_weights @ logits` through the
+    linear model, `[texts, FORM]` (see `headwise.linear.attributions.surface_attributions`); None if it
+    has no surface features."""
     linear_model = model.linear_model
     if linear_model is None or not linear_model.form or not model.linear_weight:
         return None
     texts = [text.text for text in cast("Sequence[EncodedText]", encoded)]  # pairs have no such features
-    return surface_attributions(linear_model.linear_model(), texts, toward * model.linear_weight)
+    return surface_attributions(linear_model.linear_model(), texts, output_weights * model.linear_weight)
 
 
 def attribute_columns(
-    model: AttributedModel, encoded: Sequence[EncodedItem], toward: NDArray[np.float64]
+    model: AttributedModel, encoded: Sequence[EncodedItem], output_weights: NDArray[np.float64]
 ) -> NDArray[np.float64] | None:
-    """The attributions of the columns beside each text to `toward @ logits` through the linear model,
-    relative to an average row, `[texts, columns]`; None if the model reads no such columns."""
+    """The attributions of the columns beside each text to `output_weights @ logits` through the linear
+    model, relative to an average row, `[texts, columns]`; None if the model reads no such columns."""
     linear_model = model.linear_model
     encodings = model.config.linear_model.tabular
     if linear_model is None or not encodings or not model.linear_weight:
         return None
     features = tabular_features(encoded, model.config.linear_model.tabular_width)
-    shares = tabular_attributions(linear_model.linear_model(), features, toward * model.linear_weight)
+    shares = tabular_attributions(
+        linear_model.linear_model(), features, output_weights * model.linear_weight
+    )
     return np.stack([shares[:, place].sum(axis=1) for place in column_slices(encodings)], axis=1)
 
 
@@ -153,32 +158,34 @@ def _linear_attributions(
     model: AttributedModel,
     linear_model: LinearMember,
     encoded: Sequence[EncodedItem],
-    toward: NDArray[np.float64],
+    output_weights: NDArray[np.float64],
 ) -> list[Shares]:
     linear = linear_model.linear_model()
     if linear.pairs:
         pairs = cast("Sequence[EncodedPair]", encoded)
         shares = [
             np.concatenate(pair_attributions(linear, (pair.first.text, pair.second.text), line))
-            for pair, line in zip(pairs, toward, strict=True)
+            for pair, line in zip(pairs, output_weights, strict=True)
         ]
         if linear_model.vectors:
-            says = [partial(_dense_score, linear, line) for line in toward]
+            says = [partial(_dense_score, linear, line) for line in output_weights]
             sides = cast(AttributedPairModel, model).pair_sides(pairs)
             for word_shares, more in zip(shares, leave_one_out_attributions(sides, says), strict=True):
                 word_shares[: len(more)] += more
         return shares
     texts = cast("Sequence[EncodedText]", encoded)
-    shares = [text_attributions(linear, text.text, line) for text, line in zip(texts, toward, strict=True)]
+    shares = [
+        text_attributions(linear, text.text, line) for text, line in zip(texts, output_weights, strict=True)
+    ]
     if linear_model.vectors:
         adds = cast(AttributedTextModel, model).word_contributions(texts)
-        for word_shares, addends, line in zip(shares, adds, toward, strict=True):
+        for word_shares, addends, line in zip(shares, adds, output_weights, strict=True):
             word_shares[: len(addends)] += vector_attributions(linear, addends, line)[0]
     return shares
 
 
-def _dense_score(linear: LinearModel, toward: NDArray[np.float64], compared: NDArray) -> float:
+def _dense_score(linear: LinearModel, output_weights: NDArray[np.float64], compared: NDArray) -> float:
     """The score that a linear model of pairs computes from the comparison features of the two texts."""
     vectors, numbers = np.split(compared[None], [-NUMBERS], axis=1)
     dense = linear.dense(1, vectors, numbers)
-    return float((dense @ linear.coefficients.dense)[0] @ column_coefficients(toward, linear))
+    return float((dense @ linear.coefficients.dense)[0] @ column_coefficients(output_weights, linear))

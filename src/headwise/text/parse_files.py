@@ -176,9 +176,11 @@ def _texts(sentences: Iterator[ConlluSentence], path: str) -> Iterator[list[Conl
 
 
 def _heads_of(sentences: Sequence[ConlluSentence], path: str) -> DependencyHeads:
-    bare = next((sentence for sentence in sentences if sentence.heads is None), None)
-    if bare is not None:
-        raise ParseError(f"{path}:{bare.line}: a sentence without heads (column HEAD)", code="HW235")
+    without_heads = next((sentence for sentence in sentences if sentence.heads is None), None)
+    if without_heads is not None:
+        raise ParseError(
+            f"{path}:{without_heads.line}: a sentence without heads (column HEAD)", code="HW235"
+        )
     return joined_heads(sentence.heads or () for sentence in sentences)
 
 

@@ -89,7 +89,8 @@ class TextFeatures:
         marks: Names of the marks of words that are made (`headwise.text.document_structure`).
         matrices: By name, functions from the words of a text to a matrix `[words, words]`.
         parser: Parses the texts that come without a parse.
-        spell: From tokenised texts to `EncodedText.spelling`; None if the embedding reads word ids only.
+        character_encoder: From tokenised texts to `EncodedText.spelling`; None if the embedding reads
+            word ids only.
         most: Returns the maximum number of words read of a text, 0 for no limit; None for no limit.
         cut: Whether longer texts are truncated; else they are an error.
     """
@@ -103,7 +104,7 @@ class TextFeatures:
         marks: frozenset[MarkName] = frozenset(),
         matrices: Mapping[str, MatrixFunction] | None = None,
         parser: Parser | None = None,
-        spell: Callable[[Sequence[Sequence[str]]], Sequence[object]] | None = None,
+        character_encoder: Callable[[Sequence[Sequence[str]]], Sequence[object]] | None = None,
         most: Callable[[], int] | None = None,
         cut: bool = False,
     ):
@@ -114,7 +115,7 @@ class TextFeatures:
         self.marks = marks
         self.matrices = dict(matrices or {})
         self.parser = parser
-        self.spell = spell
+        self.character_encoder = character_encoder
         self.most, self.cut = most, cut
 
     def encode(self, texts: Iterable[str | Example]) -> list[EncodedText]:
@@ -138,7 +139,7 @@ class TextFeatures:
         """
         most = 0 if self.most is None else self.most()
         read = self._truncate(words, examples, most) if most else words
-        spelling = [None] * len(read) if self.spell is None else self.spell(read)
+        spelling = [None] * len(read) if self.character_encoder is None else self.character_encoder(read)
         if isinstance(read, ReadTexts):
             ids, bounds = self.vocabulary.encode_read(read), pairwise(read.ends.tolist())
             encoded = [

@@ -44,7 +44,7 @@ from headwise.training.text_objectives import (
     NumberObjective,
     TextObjective,
 )
-from headwise.training.train_result import ModelEnsemble, OutOfFold, PostTrainingFit, memoized
+from headwise.training.train_result import ModelEnsembleFitter, OutOfFold, PostTrainingFit, memoized
 
 AnyObjective = TypeVar("AnyObjective", bound=TextObjective[Any])
 
@@ -67,12 +67,12 @@ class HeldOut:
     indices: NDArray[np.int64] | None = None
 
 
-class TextEnsemble(ModelEnsemble, Generic[AnyObjective]):
-    """The ensemble of a model of texts, pairs or bags; bags have no linear member.
+class TextEnsembleFitter(ModelEnsembleFitter, Generic[AnyObjective]):
+    """Fits the ensemble of a model of texts, pairs or bags; bags have no linear member.
 
     Attributes:
         weights: The ensemble weights.
-        chosen: Settings of the linear member; None before it is fitted.
+        linear_settings: Settings of the linear member; None before it is fitted.
 
     Args:
         objective: The objective with the items and the trained model.
@@ -82,7 +82,7 @@ class TextEnsemble(ModelEnsemble, Generic[AnyObjective]):
         self.objective = objective
         self.model: Any = objective.model
         self.weights: EnsembleWeights = NETWORK_ALONE
-        self.chosen: LinearSettings | None = None
+        self.linear_settings: LinearSettings | None = None
 
     def fit(self, out_of_fold: OutOfFold | None = None) -> PostTrainingFit:
         held = self.held_out(out_of_fold)
@@ -111,7 +111,7 @@ class TextEnsemble(ModelEnsemble, Generic[AnyObjective]):
         if not any(map(len, fitted.model.blocks.values())) or not len(held.targets):
             return held.outputs
         scores = self.dev_scores(fitted.model) if held.indices is None else fitted.oof_scores[held.indices]
-        self.weights, self.chosen = self.fit_weights(held, scores), fitted.settings
+        self.weights, self.linear_settings = self.fit_weights(held, scores), fitted.settings
         self.set_members(fitted.model)
         if self.weights.shift is not None:
             # On dev the shifted scores are those of the stored 8-bit weights.
@@ -153,15 +153,17 @@ class TextEnsemble(ModelEnsemble, Generic[AnyObjective]):
         """Calibrate the model on the held-out outputs of the ensemble, `[items, outputs]`."""
         raise NotImplementedError
 
-    def refit(self, first: "TextEnsemble[AnyObjective]") -> None:
-        self.weights, self.chosen = first.weights, first.chosen
-        if self.chosen is not None:
+    def refit(self, first: "TextEnsembleFitter[AnyObjective]") -> None:
+        self.weights, self.linear_settings = first.weights, first.linear_settings
+        if self.linear_settings is not None:
             has_member = bool(self.weights.linear_model)
-            self.set_members(fit_linear_member(self.objective, self.chosen).model if has_member else None)
+            self.set_members(
+                fit_linear_member(self.objective, self.linear_settings).model if has_member else None
+            )
 
 
-class _ClassifierEnsemble(TextEnsemble[AnyObjective]):
-    """The ensemble of a classifier."""
+class _ClassifierEnsembleFitter(TextEnsembleFitter[AnyObjective]):
+    """Fits the ensemble of a classifier."""
 
     calibration: ClassVar[Calibration]
 
@@ -178,7 +180,7 @@ class _ClassifierEnsemble(TextEnsemble[AnyObjective]):
         """Whether the model gets a novelty detector."""
         return isinstance(self.model, TextEncoderModel) and self.model.config.unknown.detect
 
-    def refit(self, first: "TextEnsemble[AnyObjective]") -> None:
+    def refit(self, first: "TextEnsembleFitter[AnyObjective]") -> None:
         super().refit(first)
         self.model.temperature, self.model.thresholds = first.model.temperature, first.model.thresholds
         if self.detects_novelty:  # its references are the texts that the held-out ones were compared with
@@ -186,8 +188,8 @@ class _ClassifierEnsemble(TextEnsemble[AnyObjective]):
             self.model.set_references(first.model.references)
 
 
-class SingleLabelEnsemble(_ClassifierEnsemble[ClassificationObjective[Any]]):
-    """The ensemble of a classifier with one label per item."""
+class SingleLabelEnsembleFitter(_ClassifierEnsembleFitter[ClassificationObjective[Any]]):
+    """Fits the ensemble of a classifier with one label per item."""
 
     calibration = SINGLE_LABEL
 
@@ -211,8 +213,8 @@ class SingleLabelEnsemble(_ClassifierEnsemble[ClassificationObjective[Any]]):
         return EQUAL_WEIGHTS
 
 
-class MultiLabelEnsemble(_ClassifierEnsemble[MultiLabelObjective]):
-    """The ensemble of a multi-label classifier."""
+class MultiLabelEnsembleFitter(_ClassifierEnsembleFitter[MultiLabelObjective]):
+    """Fits the ensemble of a multi-label classifier."""
 
     calibration = LABEL_SETS
 
@@ -236,8 +238,8 @@ class MultiLabelEnsemble(_ClassifierEnsemble[MultiLabelObjective]):
         return EnsembleWeights(float(encoder > 0), ratio, share, 1 / (encoder or linear_model), shift)
 
 
-class NumberEnsemble(TextEnsemble[NumberObjective[Any]]):
-    """The ensemble of a regressor. Held-out outputs are standardised, held-out targets are not."""
+class NumberEnsembleFitter(TextEnsembleFitter[NumberObjective[Any]]):
+    """Fits the ensemble of a regressor. Held-out outputs are standardised, held-out targets are not."""
 
     def held_out(self, out_of_fold: OutOfFold | None) -> HeldOut:
         held = super().held_out(out_of_fold)
@@ -281,14 +283,14 @@ class _TextVectors:
 
 
 def fit_linear_member(
-    objective: TextObjective[Any], chosen: LinearSettings | None = None, *, out_of_fold: bool = False
+    objective: TextObjective[Any], settings: LinearSettings | None = None, *, out_of_fold: bool = False
 ) -> LinearFit:
     """Fit a linear model of words, character n-grams and vectors to the training texts: labels, label sets
     or numbers, with given settings or chosen ones.
 
     Args:
         objective: The objective with the items and the model.
-        chosen: The settings; by default they are chosen.
+        settings: The settings; by default they are chosen.
         out_of_fold: Whether to compute out-of-fold scores of all training texts. Otherwise very many pairs
             are sampled, and the scores are not calibrated, as their ensemble weight does that.
     """
@@ -311,8 +313,8 @@ def fit_linear_member(
         dense=vectors,
         numbers=numbers,
         pairs=model.reads_pairs,
-        always=objective.names,
-        settings=chosen,
+        label_name_count=objective.label_name_count,
+        settings=settings,
         calibrated=out_of_fold,
         previous=model.previous_linear_model,
     )

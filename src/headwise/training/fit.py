@@ -23,7 +23,7 @@ from headwise.text.vocabulary import Coverage, Vocabulary, WordVectors, matrix_f
 from headwise.training.loop import REFIT_FOLDER, STATE, EpochReport, Objective, train
 from headwise.training.run_state import RunProgress
 from headwise.training.settings import RunConfig
-from headwise.training.train_result import ModelEnsemble, PostTrainingFit, TrainResult, cross_fit
+from headwise.training.train_result import ModelEnsembleFitter, PostTrainingFit, TrainResult, cross_fit
 from headwise.training.warm_start import copy_weights
 
 
@@ -77,7 +77,7 @@ class TrainableTask(Protocol):
         """Initialise parameters that gradient descent does not fit, before the first epoch."""
         ...
 
-    def ensemble(self, objective: Any) -> ModelEnsemble:
+    def ensemble_fitter(self, objective: Any) -> ModelEnsembleFitter:
         """The ensemble, which fits the linear member, ensemble weights and calibration after the epochs."""
         ...
 
@@ -146,17 +146,17 @@ def fit(
             )
             network = refit.train(all_parts, out_of_fold.progress)
             stage(task.post_training_step)
-            fitted = task.ensemble(network.objective).fit(out_of_fold)
+            fitted = task.ensemble_fitter(network.objective).fit(out_of_fold)
             return _result(network, out_of_fold.progress, fitted, refit=True)
         network = trainer.train(parts, folder, resume=resume, report=report)
         stage(task.post_training_step)
-        progress, ensemble = network.progress, task.ensemble(network.objective)
-        fitted = ensemble.fit()
+        progress, fitter = network.progress, task.ensemble_fitter(network.objective)
+        fitted = fitter.fit()
         if not run_config.train.refit or has_dev_file:
             return _result(network, progress, fitted, refit=False)
         network = refit.train((refit_parts or merge_dev_into_train)(parts), progress)
         stage(task.post_training_step)
-        task.ensemble(network.objective).refit(ensemble)
+        task.ensemble_fitter(network.objective).refit(fitter)
         return _result(network, progress, fitted, refit=True)
 
 
@@ -326,7 +326,7 @@ def new_vocabulary(
             f"words.vector_size is {words.vector_size}; leave it out or set it to {vectors.size}"
         )
     extra = tuple(vectors.words[: run_config.vectors.extra_words]) if vectors else ()
-    if (previous := run_config.init_from) is not None and previous.bare:
+    if (previous := run_config.init_from) is not None and previous.has_no_task:
         extra = (*previous.words, *extra)
     elif previous is not None:
         texts = chain(texts, [previous.words] * words.min_count)

@@ -94,20 +94,20 @@ def append_label_names(objective: Any) -> None:
 
     Args:
         objective: The objective; its `train_items`, `train_targets` and `text_weights` are extended, and
-            its `names` is set to the number of names.
+            its `label_name_count` is set to the number of names.
     """
     model, targets = objective.model, objective.train_targets
     words = named_labels(model.labels, targets, objective.text_weights)
-    judged = np.arange(0, len(objective.train_items), len(objective.train_items) // _JUDGED + 1)
-    vectors = model.base_vectors(items_at(objective.train_items, judged)) if words else None
+    sample = np.arange(0, len(objective.train_items), len(objective.train_items) // _JUDGED + 1)
+    vectors = model.base_vectors(items_at(objective.train_items, sample)) if words else None
     if vectors is None:
         return
     numbers = list(words)
     # A name has no columns beside it, and is read like a text with average ones.
     items = model.features.encode([name_example(model.features, text) for text in words.values()])
-    if not names_are_predictive(model.base_vectors(items), vectors, targets[judged], numbers):
+    if not names_are_predictive(model.base_vectors(items), vectors, targets[sample], numbers):
         return
-    objective.names = len(items)
+    objective.label_name_count = len(items)
     objective.train_items = joined_items(objective.train_items, items)
     objective.train_targets, objective.text_weights = with_names(
         targets, objective.text_weights, numbers, len(model.labels)

@@ -46,7 +46,7 @@ def fit_linear_probe(
     offsets: np.ndarray | None = None,
     sets: bool = False,
     same: NDArray[np.int64] | None = None,
-    always: int = 0,
+    label_name_count: int = 0,
     center: bool = False,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Fit a logistic regression from the vectors of texts to their labels.
@@ -60,7 +60,7 @@ def fit_linear_probe(
         sets: Whether a text may have any number of labels: one binary regression per label.
         same: For each text the index of its first near-duplicate, which stays in the same fold
             (`first_in_group`).
-        always: Number of texts, at the end, that are in no fold.
+        label_name_count: Number of texts, at the end, that are in no fold.
         center: Whether to subtract the mean first, which speeds up convergence for vectors with much in
             common.
 
@@ -83,12 +83,12 @@ def fit_linear_probe(
     counts = np.ones(len(rows), dtype=np.float32) if weights is None else weights.astype(np.float32)
     problem = _Problem(rows, target_rows, counts, offsets, _sets_loss if sets else native.softmax_loss)
     best, start = STRENGTHS[-1], None
-    texts = len(rows) - always
+    texts = len(rows) - label_name_count
     if texts > FOLDS:
         fold = np.random.default_rng(0).permutation(texts) % FOLDS
         if same is not None:
             fold = fold[same[:texts]]
-        fold = np.append(fold, np.full(always, -1))
+        fold = np.append(fold, np.full(label_name_count, -1))
         few = texts <= _MOST_CROSSED and target_rows.size <= MOST_CELLS
         held = [fold == number for number in range(FOLDS if few else 1)]
         pairs = [(problem.take(~out), problem.take(out)) for out in held]

@@ -24,7 +24,7 @@ from headwise.data.items.dataset import plan_batches
 from headwise.nn.embeddings.row_embedding import RowEmbedding
 from headwise.training.optimizer import AdamW
 from headwise.training.run_state import (
-    HalvingRunner,
+    OutOfMemoryRetry,
     RunProgress,
     TrainingInterrupted,
     check_tensors,
@@ -274,9 +274,9 @@ class _TrainingRun:
             return loss.item()
 
         lengths = self._lengths
-        total = HalvingRunner(learn, self.optimizer.zero_grad, self.where, lambda text: int(lengths[text]))(
-            batches
-        )
+        total = OutOfMemoryRetry(
+            learn, self.optimizer.zero_grad, self.where, lambda text: int(lengths[text])
+        )(batches)
         if not abs(total) < float("inf"):
             raise HeadwiseError(
                 f"the loss became {total} in epoch {progress.epoch + 1}, update {progress.step + 1}; try a "

@@ -69,7 +69,7 @@ def fit_novelty_detector(
 
 def _counted(objective: TextObjective[Any]) -> NDArray[np.int64]:
     """Indices of the training texts with a positive weight, without label names."""
-    count = len(objective.train_items) - objective.names
+    count = len(objective.train_items) - objective.label_name_count
     if objective.text_weights is None:
         return np.arange(count)
     return np.flatnonzero(objective.text_weights[:count] > 0)

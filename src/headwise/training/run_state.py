@@ -4,7 +4,7 @@ The state is everything that the rest of the run depends on. One safetensors fil
 its header, a JSON text with the counters. So one atomic rename replaces the whole state: a run that is
 killed while it saves keeps the state before. On Ctrl-C or a termination signal a run ends between two
 updates, with its state saved (`record_signals`). A batch that does not fit into memory is halved until it
-does (`HalvingRunner`).
+does (`OutOfMemoryRetry`).
 """
 
 import json
@@ -259,7 +259,7 @@ def record_signals() -> Iterator[list[int]]:
 _log = getLogger(__name__)
 
 
-class HalvingRunner:
+class OutOfMemoryRetry:
     """Runs the batches of an update; a batch that does not fit into memory is halved.
 
     Args:

@@ -123,9 +123,9 @@ class RunConfig:
     """A previous model for a warm start; None without."""
 
     @property
-    def seen(self) -> Any:
+    def training_fingerprint(self) -> Any:
         """The training-set fingerprint of the previous model; None without one."""
-        return None if self.init_from is None else self.init_from.seen
+        return None if self.init_from is None else self.init_from.training_fingerprint
 
     def to_json(self) -> JsonObject:
         """Plain data, in the sections of a TOML recipe."""

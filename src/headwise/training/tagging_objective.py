@@ -33,7 +33,7 @@ from headwise.nn.embeddings.word_embedding import tagger_words
 from headwise.nn.networks.linear_tag_member import TagLinearBuffers
 from headwise.nn.networks.tag_model import TagModel
 from headwise.nn.ragged import Layout, Ragged
-from headwise.training.train_result import ModelEnsemble, OutOfFold, PostTrainingFit, memoized
+from headwise.training.train_result import ModelEnsembleFitter, OutOfFold, PostTrainingFit, memoized
 
 
 class TaggingObjective:
@@ -139,7 +139,7 @@ _AWAY = 3.0  # F1 that another share must gain: times its squared distance, over
 _TIE = 1e-3  # F1 that a penalty of 1 on O must gain
 
 
-class TagEnsemble(ModelEnsemble):
+class TagEnsembleFitter(ModelEnsembleFitter):
     """The ensemble of a tagger: its own CRF and a linear CRF.
 
     Args:
@@ -184,7 +184,7 @@ class TagEnsemble(ModelEnsemble):
             linear_model if share else None, (encoder_weight, linear_weight), share, outside
         )
 
-    def refit(self, first: "TagEnsemble") -> None:
+    def refit(self, first: "TagEnsembleFitter") -> None:
         before = first.model
         linear_model = None if before.linear_model is None else self._linear_member()
         weights = before.encoder_weight, before.linear_weight

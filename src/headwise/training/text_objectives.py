@@ -70,7 +70,7 @@ class TextObjective(Generic[AnyReader]):
 
     train_targets: np.ndarray
     dev_targets: np.ndarray
-    names = 0
+    label_name_count = 0
     """Number of label names at the end of the training texts."""
     out_of_scope: Sequence[object] = ()
     """Texts of none of the labels, which choose the weights of the novelty detector."""
@@ -98,7 +98,7 @@ class TextObjective(Generic[AnyReader]):
         """Indices of the training texts that a linear probe is fitted to: `sampled_indices`, but of more
         than `MOST_PROBED` a sample, and all label names."""
         sampled = self.sampled_indices
-        count = len(sampled) - self.names
+        count = len(sampled) - self.label_name_count
         if count <= MOST_PROBED:
             return sampled
         chosen = np.sort(np.random.default_rng(0).permutation(count)[:MOST_PROBED])
@@ -212,7 +212,7 @@ class ClassificationObjective(TextObjective[AnyClassifier]):
             parse_operating_points(
                 model.config.classifier.thresholds, model.labels
             )  # raises for unknown labels early
-        self.names = 0
+        self.label_name_count = 0
         if isinstance(model, TextClassifierModel) and model.config.base.names:
             append_label_names(self)
 
@@ -247,7 +247,7 @@ class ClassificationObjective(TextObjective[AnyClassifier]):
             weights=weights,
             offsets=offsets,
             same=self.same(texts),
-            always=self.names,
+            label_name_count=self.label_name_count,
             center=model.reads_pairs,
         )
         inputs.add_to(model, *fitted)
@@ -293,7 +293,7 @@ class MultiLabelObjective(TextObjective[MultiLabelModel]):
         super().__init__(model, train[0], dev[0])
         self.train_targets, self.dev_targets = train[1], dev[1]
         self.text_weights, self.dev_weights = weights, dev_weights
-        self.names = 0
+        self.label_name_count = 0
         if model.config.base.names:
             append_label_names(self)
         settings = model.config.classifier
@@ -322,7 +322,7 @@ class MultiLabelObjective(TextObjective[MultiLabelModel]):
             sets=True,
             weights=weights,
             same=same,
-            always=self.names,
+            label_name_count=self.label_name_count,
         )
 
     def evaluate(self) -> Mapping[str, float]:

@@ -115,9 +115,10 @@ class PostTrainingFit:
     calibration: tuple[float, float] | None = None
 
 
-class ModelEnsemble:
-    """The members of a model and their weights, fitted after the last epoch. This base class is for a
-    network alone, of which only the dev scores are reported.
+class ModelEnsembleFitter:
+    """Fits what a model has besides its trained network: the linear member, the ensemble weights, the
+    calibration. The model itself predicts. This base class is for a network alone, of which only the dev
+    scores are computed.
 
     Args:
         score: Computes the dev scores of the model.

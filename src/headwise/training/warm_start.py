@@ -34,7 +34,8 @@ class PreviousModel:
         name: Its folder, as the user wrote it.
         model: The model.
         digest: Hash of its folder.
-        seen: Fingerprint of its training set (`headwise.data.splits.contamination.make_fingerprint`);
+        training_fingerprint: Fingerprint of its training set
+            (`headwise.data.splits.contamination.make_fingerprint`);
             None for models trained without labels.
         new: Whether the texts are new to it, so that its linear model is used for the warm start too.
     """
@@ -42,7 +43,7 @@ class PreviousModel:
     name: str
     model: Any
     digest: str = ""
-    seen: Any = None
+    training_fingerprint: Any = None
     new: bool = True
 
     def __post_init__(self) -> None:
@@ -59,22 +60,22 @@ class PreviousModel:
 
     def for_parts(self, parts: DataParts) -> "PreviousModel":
         """A copy with `new` set for these data."""
-        is_known = in_fingerprint(parts.item_type, self.seen, [*parts.train, *parts.dev])
+        is_known = in_fingerprint(parts.item_type, self.training_fingerprint, [*parts.train, *parts.dev])
         return replace(self, new=sum(is_known) <= _MOST_KNOWN * len(is_known))
 
     def message(self) -> str:
         """A message that describes the warm start."""
-        if self.bare:
+        if self.has_no_task:
             return f"begins with what {self.name} has read: {len(self.words):,} words and an encoder"
         anew = "" if self.new else ", and has learnt from these texts: the linear model is fitted anew"
         return f"goes on from the model {self.name}, which knows {len(self.words):,} words{anew}"
 
     def overlaps(self, parts: DataParts) -> tuple[PartOverlap, ...]:
         """Dev and test texts that it was trained on, which make scores optimistic."""
-        return fingerprint_overlaps(parts.item_type, self.seen, self.name, parts.named)
+        return fingerprint_overlaps(parts.item_type, self.training_fingerprint, self.name, parts.named)
 
     @property
-    def bare(self) -> bool:
+    def has_no_task(self) -> bool:
         """Whether it has only a vocabulary and an encoder, for any task that reads words."""
         return isinstance(self.model, MaskedModel)
 
@@ -84,7 +85,7 @@ class PreviousModel:
         encoder = {key: value for key, value in to_dict(config.encoder).items() if "dropout" not in key}
         encoder = {"name": encoder_name(config.encoder), **encoder}
         words: JsonObject = {"tokenizer": config.words.tokenizer, "case": config.words.case}
-        if self.bare:
+        if self.has_no_task:
             words["vector_size"] = config.words.vector_size
             return {"encoder": encoder, "words": words, "base": {"name": "none"}}
         base: JsonObject = {"name": config.base.name or "none"}
@@ -103,17 +104,17 @@ class PreviousModel:
         }
 
     def check_task(self, run_config: Any) -> None:
-        """Check that the recipe's task is the same, or that it reads words if this model is `bare`.
+        """Check that the recipe's task is the same, or that it reads words if this model is `has_no_task`.
 
         Raises:
             ConfigError: The task does not fit.
         """
         model_task, task = self.model.config.task, run_config.model.task
-        if self.bare and not {"words", "encoder"} <= set(run_config.sections):
+        if self.has_no_task and not {"words", "encoder"} <= set(run_config.sections):
             raise ConfigError(
                 f"--base {self.name}: a {model_task} model, but the task {task} reads no words"
             )
-        if not self.bare and task != model_task:
+        if not self.has_no_task and task != model_task:
             raise ConfigError(
                 f"--base {self.name}: a model of the task {model_task}, but the task is {task}"
             )
@@ -139,7 +140,7 @@ class PreviousModel:
 def copy_weights(model: Any, previous: PreviousModel) -> None:
     """Copy the weights of a previous model with the same settings into a new one."""
     theirs = dict(previous.model.named_parameters())
-    outputs = set() if previous.bare else set(_outputs(model))
+    outputs = set() if previous.has_no_task else set(_outputs(model))
     for name, values in model.named_parameters():
         if name in (_WORDS, _EXTRA) and _WORDS in theirs:
             old_rows = torch.cat(
@@ -151,7 +152,7 @@ def copy_weights(model: Any, previous: PreviousModel) -> None:
             continue
         if (source := theirs.get(name)) is None:
             continue
-        if previous.bare and values.shape != source.shape:
+        if previous.has_no_task and values.shape != source.shape:
             continue  # per-word outputs of a vocabulary of another size
         if name in outputs:
             values.zero_()

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from headwise.data.items.examples import Example
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.readers.labelled_files import read_examples
 from headwise.models.comparison_system import ComparisonSystem
 
@@ -14,7 +14,7 @@ from headwise.models.comparison_system import ComparisonSystem
 def judged(save, table, tmp_path):
     """A model with a baseline on the test texts in `in.csv`."""
     table(tmp_path / "in.csv", 200)
-    tested = ITEM_TYPES["classify"].fingerprint(read_examples(tmp_path / "in.csv").items)
+    tested = ITEM_TYPES_BY_TASK["classify"].fingerprint(read_examples(tmp_path / "in.csv").items)
     rival = ComparisonSystem(
         "TF-IDF + linear SVM", {"accuracy": 0.75, "accuracy_interval": [0.7, 0.8], "macro_f1": 0.74}
     )
@@ -148,7 +148,7 @@ def test_files_that_cannot_be_used(run, model, tmp_path, content, options, said)
 
 def test_a_metrics_file_of_another_kind(run, save, table, tmp_path):
     rows = table(tmp_path / "in.csv", 20)
-    tested = ITEM_TYPES["classify"].fingerprint(Example(row["text"], row["label"]) for row in rows)
+    tested = ITEM_TYPES_BY_TASK["classify"].fingerprint(Example(row["text"], row["label"]) for row in rows)
     for metrics in ({}, {"baseline": None}, {"baseline": {"test": {"macro_f1": 0.5}}}):
         folder = save(["bad", "good"], data={"test": tested}, metrics=metrics)
         code, out, err = run("evaluate", folder, "in.csv", "--json")

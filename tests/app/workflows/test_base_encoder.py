@@ -12,7 +12,7 @@ from headwise.app.workflows.train import train_files
 from headwise.artifacts import load_model
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.data.items.examples import Example
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.splits.data_parts import DataParts
 from headwise.models.tasks.classify import pretrained_encoder
 from headwise.nn.encoders.encoder_configs import MSTransformerConfig
@@ -239,7 +239,7 @@ def numbers(path: Path) -> Path:
     ],
 )
 def test_the_encoder_is_for_few_texts_of_few_labels(texts, labels, words, on):
-    parts = DataParts(ITEM_TYPES["classify"], [Example("word " * words, "x")] * texts, [], [])
+    parts = DataParts(ITEM_TYPES_BY_TASK["classify"], [Example("word " * words, "x")] * texts, [], [])
     settings = pretrained_encoder(SECTIONS, parts, labels)
     train = {"epochs": 5 if texts < 500 else 2}
     assert settings == ({**SECTIONS, "base": {"encoder": "on"}, "train": train} if on else {})

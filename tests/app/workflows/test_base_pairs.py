@@ -117,8 +117,8 @@ def test_what_is_compared_and_to_which_words_it_belongs(tmp_path, base):
         expected = dense_pair_features(*sides)
         np.testing.assert_allclose(np.append(own, counts), expected, atol=1e-5)
     assert numbers.shape == (2, NUMBERS)
-    toward = np.array([[-1.0, 1.0]]) * (1 if model.labels[1] == "same" else -1)
-    (shares,) = attribute_words(model, encoded[:1], toward)
+    output_weights = np.array([[-1.0, 1.0]]) * (1 if model.labels[1] == "same" else -1)
+    (shares,) = attribute_words(model, encoded[:1], output_weights)
     found = sum(shares[part] for part in ("base", "linear_model") if part in shares)
     assert found.argmin() == 2  # nothing matches c3
 

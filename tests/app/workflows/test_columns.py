@@ -8,7 +8,7 @@ import pytest
 from headwise.app.model_columns import columns_used, label_column, reading_options_as_trained
 from headwise.artifacts.model_info import ModelInfo
 from headwise.core.config import from_dict
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.items.sentence_items import TaggedSentenceItems
 
 CSV = "text,message,team,stars\nshort,a much longer text,a,1\nbrief,another longer text,b,2\n"
@@ -38,7 +38,7 @@ def info(columns=(), **said):
 
 
 def test_texts_and_labels_are_read_from_the_columns_of_the_training(write):
-    kind, path = ITEM_TYPES["classify"], write(CSV)
+    kind, path = ITEM_TYPES_BY_TASK["classify"], write(CSV)
     known = info({"text_column": "message", "label_column": "team"})
     reading, told = reading_options_as_trained(kind, known, path, {})
     assert reading == {"text_column": "message", "label_column": "team"}
@@ -54,7 +54,7 @@ def test_texts_and_labels_are_read_from_the_columns_of_the_training(write):
 
 
 def test_texts_in_several_columns_are_known_by_the_names_of_all(write):
-    kind, path = ITEM_TYPES["classify"], write(CSV)
+    kind, path = ITEM_TYPES_BY_TASK["classify"], write(CSV)
     known = info({"text_column": "Team+message", "label_column": "stars"})
     assert reading_options_as_trained(kind, known, path, {})[0] == {
         "text_column": "team+message",
@@ -69,7 +69,7 @@ def test_texts_in_several_columns_are_known_by_the_names_of_all(write):
 
 
 def test_what_the_user_says_goes_before_the_training(write):
-    kind, path = ITEM_TYPES["classify"], write(CSV)
+    kind, path = ITEM_TYPES_BY_TASK["classify"], write(CSV)
     known = info({"text_column": "message", "label_column": "team"})
     assert reading_options_as_trained(kind, known, path, {"text_column": "text"})[0] == {
         "text_column": "text",
@@ -82,7 +82,7 @@ def test_what_the_user_says_goes_before_the_training(write):
 
 
 def test_a_column_that_a_file_lacks_is_guessed(write):
-    kind = ITEM_TYPES["classify"]
+    kind = ITEM_TYPES_BY_TASK["classify"]
     known = info({"text_column": "message", "label_column": "team"})
     for text, name in (
         ("text,label\nshort,a\n", "new.csv"),
@@ -98,7 +98,7 @@ def test_a_column_that_a_file_lacks_is_guessed(write):
 
 
 def test_columns_have_no_names_without_a_header(write):
-    kind, path = ITEM_TYPES["classify"], write("1,a,b text of words\n2,b,b text of more words\n")
+    kind, path = ITEM_TYPES_BY_TASK["classify"], write("1,a,b text of words\n2,b,b text of more words\n")
     assert reading_options_as_trained(kind, info({"text_column": "2"}), path, {}) == ({}, ())
     # But what the user has said of one such file holds for others.
     assert reading_options_as_trained(kind, info({"text_column": "2"}, text_column="2"), path, {})[0] == {
@@ -109,7 +109,7 @@ def test_columns_have_no_names_without_a_header(write):
 
 
 def test_old_folders_name_what_the_user_said(write):
-    kind, path = ITEM_TYPES["classify"], write(CSV)
+    kind, path = ITEM_TYPES_BY_TASK["classify"], write(CSV)
     old = ModelInfo({"training": {"recipe": {"data": {"text_column": "message", "encoding": "utf-8"}}}})
     assert reading_options_as_trained(kind, old, path, {})[0] == {"text_column": "message"}
     for strange in ({}, {"recipe": 1}, {"columns": {"text_column": 3}}, {"columns": []}):
@@ -117,7 +117,7 @@ def test_old_folders_name_what_the_user_said(write):
 
 
 def test_fields_within_fields(write):
-    kind = ITEM_TYPES["classify"]
+    kind = ITEM_TYPES_BY_TASK["classify"]
     path = write('{"text": "t", "data": {"body": "a text"}, "label": "a"}\n' * 3, "new.jsonl")
     reading, _ = reading_options_as_trained(kind, info({"text_column": "data.body"}), path, {})
     assert [row.item.text for row in kind.rows(path, from_dict(kind.options, reading))] == ["a text"] * 3
@@ -125,7 +125,7 @@ def test_fields_within_fields(write):
 
 @pytest.mark.parametrize(("task", "labels"), [("multi-label", "team"), ("regress", "stars")])
 def test_other_answers(write, task, labels):
-    kind, path = ITEM_TYPES[task], write(CSV)
+    kind, path = ITEM_TYPES_BY_TASK[task], write(CSV)
     columns = {"text_column": "message", "label_column": labels}
     reading, _ = reading_options_as_trained(kind, info(columns), path, {})
     assert reading == columns
@@ -134,12 +134,15 @@ def test_other_answers(write, task, labels):
 
 def test_label_columns_take_the_place_of_a_label_column(write):
     known, own = info({"label_column": "team"}), {"label_columns": "stars"}
-    assert reading_options_as_trained(ITEM_TYPES["multi-label"], known, write(CSV), own) == (own, ())
+    assert reading_options_as_trained(ITEM_TYPES_BY_TASK["multi-label"], known, write(CSV), own) == (
+        own,
+        (),
+    )
 
 
 @pytest.mark.parametrize("task", ["pair", "pair-score"])
 def test_pairs(write, task):
-    kind, path = ITEM_TYPES[task], write(PAIRS)
+    kind, path = ITEM_TYPES_BY_TASK[task], write(PAIRS)
     columns = {"first_column": "reply", "second_column": "note", "label_column": "same"}
     reading, _ = reading_options_as_trained(kind, info(columns), path, {})
     assert reading == columns
@@ -160,7 +163,7 @@ def test_pairs(write, task):
     ],
 )
 def test_tags(write, text, form, columns):
-    kind, path, given = ITEM_TYPES["tag"], write(text, "new.txt"), {"format": form}
+    kind, path, given = ITEM_TYPES_BY_TASK["tag"], write(text, "new.txt"), {"format": form}
     reading, _ = reading_options_as_trained(kind, info(columns), path, given)
     assert reading == columns | given
     used = columns_used(kind.read(path, from_dict(kind.options, reading)))
@@ -171,7 +174,7 @@ def test_tags(write, text, form, columns):
 
 
 def test_the_format_of_tags_is_guessed_first(write):
-    kind, path = ITEM_TYPES["tag"], write(CONLL, "new.txt")
+    kind, path = ITEM_TYPES_BY_TASK["tag"], write(CONLL, "new.txt")
     assert reading_options_as_trained(kind, info({"tag_column": "pos"}), path, {})[0] == {
         "tag_column": "pos"
     }
@@ -187,7 +190,7 @@ def test_the_format_of_tags_is_guessed_first(write):
 
 
 def test_texts_to_tag_are_read_from_the_column_that_spans_were_in(write):
-    kind, path = ITEM_TYPES["tag"], write('{"text": "t1", "body": "Tom ran"}\n' * 2, "new.jsonl")
+    kind, path = ITEM_TYPES_BY_TASK["tag"], write('{"text": "t1", "body": "Tom ran"}\n' * 2, "new.jsonl")
     spans = from_dict(kind.options, {"token_column": "body", "tag_column": "marks", "format": "spans"})
     known = info(columns_used(kind.read(write(SPANS, "t.jsonl"), spans)))
     reading, _ = reading_options_as_trained(kind, known, path, {}, answers=False)
@@ -201,13 +204,13 @@ def test_texts_to_tag_are_read_from_the_column_that_spans_were_in(write):
 
 
 def test_bags(write):
-    kind, path = ITEM_TYPES["bags"], write("a,b,c,x,y\n1,p,q,.1,.2\n0,r,s,.3,.4\n")
+    kind, path = ITEM_TYPES_BY_TASK["bags"], write("a,b,c,x,y\n1,p,q,.1,.2\n0,r,s,.3,.4\n")
     known = info({}, bag_column="c", label_column="a")
     assert reading_options_as_trained(kind, known, path, {})[0] == {"bag_column": "c", "label_column": "a"}
 
 
 def test_standard_input_is_looked_at_and_stays_to_be_read(monkeypatch):
-    kind = ITEM_TYPES["classify"]
+    kind = ITEM_TYPES_BY_TASK["classify"]
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(CSV.encode()))))
     reading, told = reading_options_as_trained(
         kind, info({"text_column": "message"}), "-", {}, answers=False

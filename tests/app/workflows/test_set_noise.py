@@ -12,7 +12,7 @@ from headwise.app.workflows.label_errors import find_label_set_issues, wrong_lab
 from headwise.core.errors import ConfigError
 from headwise.data.errors import DataError
 from headwise.data.items.examples import MultiLabelExample
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.splits.data_parts import DataParts
 from headwise.data.splits.line_lists import drop_listed_items
 
@@ -69,7 +69,7 @@ def test_columns_of_labels(tmp_path):
     (tmp_path / "suspects.csv").write_text(
         "line,label\n" + "".join(f"{each.line},{each.label}\n" for each in found)
     )
-    kind = ITEM_TYPES["multi-label"]
+    kind = ITEM_TYPES_BY_TASK["multi-label"]
     data = kind.read(str(tmp_path / "a.csv"), kind.options(label_columns=",".join(WORDS)))
     parts = DataParts(kind, data.items, [], [], files={"train": data})
     left, dropped = drop_listed_items(parts, str(tmp_path / "suspects.csv"))

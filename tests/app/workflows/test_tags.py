@@ -11,7 +11,7 @@ from headwise.app.training_plan import RunData
 from headwise.app.training_request import resolve
 from headwise.artifacts import load_model, read_info
 from headwise.data.items.examples import TaggedSentence
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.splits.data_parts import DataParts, read_parts
 from headwise.models.tasks import find_task
 from headwise.nn.networks.tag_model import TagModel
@@ -94,7 +94,7 @@ def test_dev_scores_by_hand(crf):
     own = sentences(30)
     recipe = build_config(LAYERS, {"tagger": {"crf": crf}})
     torch.manual_seed(0)
-    model, _ = TAG.build(DataParts(ITEM_TYPES["tag"], own, [], []), recipe, None)
+    model, _ = TAG.build(DataParts(ITEM_TYPES_BY_TASK["tag"], own, [], []), recipe, None)
     strange = TaggedSentence(("w1", "w2"), ("B-XXX", "O"))
     objective = TaggingObjective(model.eval(), own, [*own[:5], strange])
     scores = objective.evaluate()

@@ -126,10 +126,12 @@ def test_labels_by_people_say_whether_dev_texts_are_learnt_too(
     teaching = DistillationSettings("hub/encoder", files["unlabelled"])
     how = {"test": files["test"], "distillation": teaching, "baseline": False}
     outcome = train_files(files["file"], tmp_path / "model", settings=settings, **how)
-    human = len(outcome.parts.train)
-    assert 10 < human < 30 < 40 < human + 28  # where all texts decided, there would be too many of them
+    gold_texts = len(outcome.parts.train)
+    assert (
+        10 < gold_texts < 30 < 40 < gold_texts + 28
+    )  # where all texts decided, there would be too many of them
     assert outcome.fitted.refit is outcome.run_config.train.refit is again
-    assert asked == ([human, 24] if again else [human])
+    assert asked == ([gold_texts, 24] if again else [gold_texts])
     own = settings | {"train": settings["train"] | {"refit": not again}}
     outcome = train_files(files["file"], tmp_path / "other", settings=own, **how)
     assert outcome.fitted.refit is not again  # what is asked for goes before
@@ -221,7 +223,7 @@ def test_a_finished_run_that_has_not_kept_its_lesson_is_compared_by_the_answers(
 def test_a_model_teaches(tmp_path, files):
     train_files(files["test"], tmp_path / "big", settings=[SMALL], baseline=False)
     outcome = run(tmp_path, files, str(tmp_path / "big"), temperature=0.5, label_weight=2.0)
-    assert outcome.teaching["teacher"] == "the model big"
+    assert outcome.distillation["teacher"] == "the model big"
     assert outcome.test.scores.accuracy > 0.8
 
 
@@ -232,7 +234,7 @@ def test_texts_that_a_model_has_learnt_from_are_told(tmp_path, files):
     hears.warn = said.append  # type: ignore[method-assign]
     outcome = run(tmp_path, files, str(tmp_path / "big"), listener=hears)
     known = len(train_files(files["test"], tmp_path / "same", settings=[SMALL], baseline=False).parts.test)
-    assert outcome.seen == 32 - known
+    assert outcome.test_duplicates == 32 - known
     assert any(f"{32 - known} of 32 test texts are the model big's training texts" in own for own in said)
 
 
@@ -256,7 +258,7 @@ def test_weights_repeats_and_empty_labels_of_answers(tmp_path, files, monkeypatc
     assert any("20 unlabelled texts from" in note and "1 repeated" in note for note in said)
     assert taught == [0.5] * 10 + [2.0] * 10
     said.clear()
-    assert run(tmp_path, files, str(answers), "few", **how, most=7).teaching["texts"] <= 7
+    assert run(tmp_path, files, str(answers), "few", **how, most=7).distillation["texts"] <= 7
     assert any("a random sample of 7 of 21 texts" in note for note in said)
 
 
@@ -268,11 +270,11 @@ def test_a_file_teaches_with_its_texts_or_with_some_of_them(tmp_path, files):
     answers = tmp_path / "answers.jsonl"
     answers.write_text("".join(json.dumps(row) + "\n" for row in rows))
     outcome = run(tmp_path, files, str(answers), unlabelled=False)
-    assert outcome.teaching["texts"] == 20
-    assert outcome.teaching["texts_per_second"] is None
+    assert outcome.distillation["texts"] == 20
+    assert outcome.distillation["texts_per_second"] is None
     assert "teacher" not in outcome.systems
     write(tmp_path / "texts.txt", range(70, 90))
-    assert run(tmp_path, files, str(answers), "other").teaching["texts"] == 10
+    assert run(tmp_path, files, str(answers), "other").distillation["texts"] == 10
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from headwise.app.training_request import resolve
 from headwise.app.workflows.evaluate import evaluate_file
 from headwise.artifacts import load_model
 from headwise.data.items.examples import Example
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.splits.data_parts import DataParts, read_parts
 from headwise.models.tasks import find_task
 from headwise.training.loop import STATE, remove_run
@@ -116,7 +116,7 @@ def test_labels_that_only_training_has(tmp_path):
     train = [Example(GOOD.format(n), "good") for n in range(20)]
     train += [Example(BAD.format(n), "bad") for n in range(20)] + [Example("so so", "mixed")]
     dev, test = [train[0]], [train[25]]
-    parts = DataParts(ITEM_TYPES["classify"], train, dev, test)
+    parts = DataParts(ITEM_TYPES_BY_TASK["classify"], train, dev, test)
     outcome = fit_evaluate_save(small_plan(parts), tmp_path / "model")
     assert outcome.fitted.model.labels == ("bad", "good", "mixed")
 
@@ -136,7 +136,7 @@ def test_test_texts_that_training_has_are_told_and_left_out(tmp_path):
     train = [Example(GOOD.format(n), "good") for n in range(20)]
     train += [Example(BAD.format(n), "bad") for n in range(20)]
     new = [Example("a good book", "good"), Example("a bad book", "bad")]
-    parts = DataParts(ITEM_TYPES["classify"], train, train[:3], [*train[:8], *new])
+    parts = DataParts(ITEM_TYPES_BY_TASK["classify"], train, train[:3], [*train[:8], *new])
     heard: list[str] = []
 
     class Ear(Reporter):
@@ -150,7 +150,7 @@ def test_test_texts_that_training_has_are_told_and_left_out(tmp_path):
         "8 of 10 test texts are training texts",
         "3 of 10 test texts are dev texts",
     ]
-    assert outcome.seen == 8
+    assert outcome.test_duplicates == 8
     assert outcome.systems["unseen"].scores["texts"] == 2
     # Whoever evaluates the model on such texts later is told too.
     (tmp_path / "t.csv").write_text("text,label\na good FILM number 3,good\na bad book,bad\n")

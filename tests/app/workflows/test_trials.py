@@ -8,7 +8,7 @@ from headwise.app.training_request import resolve
 from headwise.app.workflows.trials import SCORING_VERSION, TrialLog, Trials
 from headwise.core.errors import HeadwiseError
 from headwise.data.items.examples import Example
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.splits.data_parts import DataParts
 
 TALLY = np.array([[0.5, 1, 1], [2.0, 0, 1]], np.float32)
@@ -63,7 +63,7 @@ def test_what_was_judged_otherwise_is_not_mixed(tmp_path, old):
 @pytest.mark.parametrize("share", [1.0, 0.5])
 def test_what_is_judged_has_no_say_in_the_epoch(share, tmp_path):
     texts = [Example(f"text {n}", "ab"[n % 2], n) for n in range(100)]
-    parts = DataParts(ITEM_TYPES["classify"], texts[:70], texts[70:85], texts[85:])
+    parts = DataParts(ITEM_TYPES_BY_TASK["classify"], texts[:70], texts[70:85], texts[85:])
     layers = ({"model": {"task": "classify"}, "base": {"name": "none"}},)
     trials, seen = Trials(resolve(layers), RunData(parts), tmp_path, 2), []
     for trial in range(4):
@@ -80,7 +80,7 @@ def test_what_is_judged_has_no_say_in_the_epoch(share, tmp_path):
 def test_of_very_few_items_what_judges_chooses_too(tmp_path):
     texts = [Example(f"text {n}", f"label {min(n, 16)}", n) for n in range(20)]
     layers = ({"model": {"task": "classify"}, "base": {"name": "none"}},)
-    data = RunData(DataParts(ITEM_TYPES["classify"], texts, [], []))
+    data = RunData(DataParts(ITEM_TYPES_BY_TASK["classify"], texts, [], []))
     trials = Trials(resolve(layers), data, tmp_path, 2)
     given, judged = trials._parts(1.0, 0)
     assert given.dev == judged

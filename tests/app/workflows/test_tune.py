@@ -31,7 +31,7 @@ from headwise.app.workflows.tune import (
 )
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.data.items.examples import Example
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.splits.data_parts import DataParts
 from headwise.models.tasks import find_task
 from headwise.nn.encoders.encoder_configs import encoder_name
@@ -250,7 +250,7 @@ def test_a_training_that_diverges_is_the_worst(texts, tmp_path):
 def test_a_recipe_comes_to_what_was_searched_whatever_is_chosen_for_the_data(texts, change):
     """Of several thousand texts an encoder is chosen with settings of its own, unless one is named."""
     own = [Example(f"the film was {'good' if n % 2 else 'bad'} again", "ny"[n % 2]) for n in range(texts)]
-    parts = DataParts(ITEM_TYPES["classify"], own, own[:100], [])
+    parts = DataParts(ITEM_TYPES_BY_TASK["classify"], own, own[:100], [])
     layers = ({"model": {"task": "classify"}},)
     sources = SettingsSources(parts)
     recipe = changed_run_config(sources, layers, change)
@@ -264,7 +264,7 @@ def test_a_recipe_comes_to_what_was_searched_whatever_is_chosen_for_the_data(tex
 
 def test_every_candidate_makes_a_network_where_models_start_from_the_encoder_of_a_base():
     texts = [Example(f"the film was {'good' if n % 2 else 'bad'} again", "ny"[n % 2]) for n in range(100)]
-    parts = DataParts(ITEM_TYPES["classify"], texts, texts[:20], [])
+    parts = DataParts(ITEM_TYPES_BY_TASK["classify"], texts, texts[:20], [])
     sources, layers = SettingsSources(parts), ({"model": {"task": "classify"}},)
     start = changed_run_config(sources, layers, {})
     assert start.model.base.encoder == "on"

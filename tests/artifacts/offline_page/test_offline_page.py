@@ -54,8 +54,8 @@ def test_attributions_of_words(classifier, page_of, answers_of):
     encoded = classifier.encoded(TEXTS)
     logits = classifier.calibrated(classifier.logits(encoded))
     others = np.exp(logits[:, 1:])
-    toward = np.hstack([np.ones((len(TEXTS), 1)), -others / others.sum(axis=1, keepdims=True)])
-    expected = attribute_words(classifier, encoded, toward / classifier.temperature)
+    output_weights = np.hstack([np.ones((len(TEXTS), 1)), -others / others.sum(axis=1, keepdims=True)])
+    expected = attribute_words(classifier, encoded, output_weights / classifier.temperature)
     for answer, parts in zip(answers, expected, strict=True):
         assert np.allclose(answer["words"], parts["linear_model"], atol=1e-5)
 
@@ -127,8 +127,8 @@ def test_words_that_decide_with_an_encoder(page_of, computed_by):
     words = HARD_TEXTS[1].split()
     shortened = [" ".join(words[:place] + words[place + 1 :]) for place in range(len(words))]
     outputs = model.outputs_of(model.encoded([HARD_TEXTS[1], *shortened]))[:, 0]
-    toward = np.array([[1.0, 0.0]]) / model.temperature
-    linear = attribute_words(model, model.encoded([HARD_TEXTS[1]]), toward)[0]["linear_model"]
+    output_weights = np.array([[1.0, 0.0]]) / model.temperature
+    linear = attribute_words(model, model.encoded([HARD_TEXTS[1]]), output_weights)[0]["linear_model"]
     expected = linear + 1.5 / model.temperature * (outputs[0] - outputs[1:])
     assert np.allclose(computed_by(page_of(model), HARD_TEXTS[1:2])[0]["words"], expected, atol=1e-5)
 

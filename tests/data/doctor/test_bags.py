@@ -1,7 +1,7 @@
 from headwise.core.error_codes import error_codes
 from headwise.data.columns.item_options import BagOptions
 from headwise.data.doctor.diagnose import diagnose
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 
 GOOD = "label,bag,x,y\n" + "".join(f"{n % 2},b{n},{n},{-n}\n{n % 2},b{n},{n + 1},0\n" for n in range(12))
 
@@ -13,7 +13,7 @@ def codes(diagnosis):
 
 
 def test_nothing_to_complain_about(write):
-    found = diagnose(ITEM_TYPES["bags"], [write("a.csv", GOOD)])
+    found = diagnose(ITEM_TYPES_BY_TASK["bags"], [write("a.csv", GOOD)])
     assert codes(found) == []
     [report] = found.files
     assert (report.texts, report.distinct, report.words.median) == (12, 12, 2)
@@ -22,7 +22,7 @@ def test_nothing_to_complain_about(write):
 
 def test_findings_of_one_file(write):
     text = GOOD + "2,c,7,0\n0,twin,3,-3\n0,twin,4,0\n0,b0,nan,1\n"
-    found = diagnose(ITEM_TYPES["bags"], [write("a.csv", text)])
+    found = diagnose(ITEM_TYPES_BY_TASK["bags"], [write("a.csv", text)])
     assert codes(found) == [
         ("error", "HW290"),
         ("warning", "HW154"),
@@ -34,7 +34,7 @@ def test_findings_of_one_file(write):
 
 def test_features_and_bags_that_say_nothing(write):
     text = "label,bag,x,y\n" + "".join(f"{n % 2},b{n},{n},4\n" for n in range(12))
-    assert codes(diagnose(ITEM_TYPES["bags"], [write("a.csv", text)])) == [
+    assert codes(diagnose(ITEM_TYPES_BY_TASK["bags"], [write("a.csv", text)])) == [
         ("warning", "HW296"),
         ("info", "HW295"),
     ]
@@ -42,18 +42,18 @@ def test_features_and_bags_that_say_nothing(write):
 
 def test_one_label(write):
     text = "label,bag,x\n1,a,2\n1,a,3\n1,b,2\n1,c,5\n1,d,2.5\n1,e,6\n"
-    assert ("error", "HW162") in codes(diagnose(ITEM_TYPES["bags"], [write("a.csv", text)]))
+    assert ("error", "HW162") in codes(diagnose(ITEM_TYPES_BY_TASK["bags"], [write("a.csv", text)]))
 
 
 def test_between_files(write):
     other = "label,bag,x,y\n1,b1,1,-1\n1,b1,2,0\n5,n,9,9\n"
     paths = [write("train.csv", GOOD), write("test.csv", other), write("dev.csv", "label,bag,x\n1,a,2\n")]
-    found = diagnose(ITEM_TYPES["bags"], paths, BagOptions())
+    found = diagnose(ITEM_TYPES_BY_TASK["bags"], paths, BagOptions())
     assert codes(found) == [("error", "HW293"), ("error", "HW161"), ("warning", "HW160")]
     assert found.findings[1].where == (f"{paths[1]}:4",)
 
 
 def test_a_file_that_is_none(write):
-    found = diagnose(ITEM_TYPES["bags"], [write("a.csv", "")])
+    found = diagnose(ITEM_TYPES_BY_TASK["bags"], [write("a.csv", "")])
     assert codes(found) == [("error", "HW103")]
     assert not found.files

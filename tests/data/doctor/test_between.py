@@ -5,7 +5,7 @@ from headwise.data.columns.text_columns import Columns
 from headwise.data.doctor.examined_file import CheckedFile
 from headwise.data.items.dataset import Dataset
 from headwise.data.items.examples import Example
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 
 
 def dataset(path, pairs):
@@ -14,7 +14,7 @@ def dataset(path, pairs):
 
 
 def check_files(files):
-    kind = ITEM_TYPES["classify"]
+    kind = ITEM_TYPES_BY_TASK["classify"]
     own = {role: CheckedFile(role, data, kind) for role, data in files.items()}
     return [
         found

@@ -9,9 +9,9 @@ from headwise.core.error_codes import error_codes
 from headwise.core.errors import ConfigError
 from headwise.data import ReadOptions
 from headwise.data.doctor.diagnose import diagnose, doctor_files, guess_roles, summarize_lengths
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 
-CLASSIFY = ITEM_TYPES["classify"]
+CLASSIFY = ITEM_TYPES_BY_TASK["classify"]
 
 
 def codes(diagnosis):
@@ -122,7 +122,7 @@ def test_the_verb_finds_the_task_out(write):
             doctor_files(paths, task)
 
 
-@pytest.mark.parametrize("task", ITEM_TYPES)
+@pytest.mark.parametrize("task", ITEM_TYPES_BY_TASK)
 def test_every_kind_tells_of_a_file_that_is_not_there(task):
-    found = diagnose(ITEM_TYPES[task], ["none.csv"], ITEM_TYPES[task].options())
+    found = diagnose(ITEM_TYPES_BY_TASK[task], ["none.csv"], ITEM_TYPES_BY_TASK[task].options())
     assert codes(found) == [("error", "HW101")]

@@ -1,7 +1,7 @@
 """The doctor's findings on texts with any number of labels."""
 
 from headwise.data.doctor.diagnose import diagnose
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 
 
 def find(diagnosis, code):
@@ -16,7 +16,7 @@ def test_findings(write):
     rows = [(f"text number {n} of many", "all|x|y" if n % 2 else "all|z") for n in range(20)]
     rows += [("a same text", "all|z"), ("a same text", "z|all"), ("A same  text", "all|rare")]
     rows += [("one more text", "all|all|z"), ("and one more", "all|Z")]
-    found = diagnose(ITEM_TYPES["multi-label"], [table(write, "train.csv", rows)])
+    found = diagnose(ITEM_TYPES_BY_TASK["multi-label"], [table(write, "train.csv", rows)])
     [together] = find(found, "HW167")
     assert "'x' and 'y' (10)" in together.message
     assert "z" not in together.message
@@ -35,18 +35,18 @@ def test_findings(write):
 
 def test_texts_without_labels_are_told(write):
     rows = [(f"text number {n}", "a|b" if n % 3 else "") for n in range(12)]
-    [found] = find(diagnose(ITEM_TYPES["multi-label"], [table(write, "f.csv", rows)]), "HW168")
+    [found] = find(diagnose(ITEM_TYPES_BY_TASK["multi-label"], [table(write, "f.csv", rows)]), "HW168")
     assert (found.severity, "4 texts without a label (33.3%)" in found.message) == ("info", True)
     bare = [(f"text number {n}", "") for n in range(5)]
     path = table(write, "g.csv", bare)
-    assert find(diagnose(ITEM_TYPES["multi-label"], [path]), "HW163")
+    assert find(diagnose(ITEM_TYPES_BY_TASK["multi-label"], [path]), "HW163")
 
 
 def test_a_label_in_place_of_none(write):
     """Such as `none`: a model may give it beside others."""
 
     def told(rows):
-        found = diagnose(ITEM_TYPES["multi-label"], [table(write, "f.csv", rows)])
+        found = diagnose(ITEM_TYPES_BY_TASK["multi-label"], [table(write, "f.csv", rows)])
         return [own.message for own in find(found, "HW175")]
 
     rows = [(f"text number {n}", "none" if n % 3 else ("a", "b", "a|b")[n % 9 // 3]) for n in range(90)]
@@ -61,7 +61,7 @@ def test_a_label_in_place_of_none(write):
 def test_between_files_and_damaged_ones(write):
     one = table(write, "train.csv", [(f"text {n}", "a|b") for n in range(6)])
     other = table(write, "test.csv", [("text 3", "a"), ("text 9", "a|c"), ("text, with a comma", "a")])
-    found = diagnose(ITEM_TYPES["multi-label"], [one, other])
+    found = diagnose(ITEM_TYPES_BY_TASK["multi-label"], [one, other])
     assert "with the label 'c', unseen in train" in find(found, "HW161")[0].message
     assert find(found, "HW160")
     assert find(found, "HW110")
@@ -71,7 +71,7 @@ def test_columns_of_labels_are_those_of_the_first_file(write):
     flags = "".join(f"text {n} of the first file,{n % 2},{n % 3 // 2}\n" for n in range(12))
     train = write("train.csv", "text,bad,rude\n" + flags)
     test = write("test.csv", "text,bad,rude\nnothing of the kind here,0,0\nbut this one is,1,0\n")
-    found = diagnose(ITEM_TYPES["multi-label"], [train, test])
+    found = diagnose(ITEM_TYPES_BY_TASK["multi-label"], [train, test])
     assert not [finding for finding in found.findings if finding.severity == "error"]
     assert {name: count for name, count, _ in found.files[0].classes} == {"bad": 6, "rude": 4}
     assert [name for name, _, _ in found.files[1].classes] == ["bad"]

@@ -6,7 +6,7 @@ import pytest
 
 from headwise.data.doctor.diagnose import diagnose
 from headwise.data.doctor.shortcut_checks import find_leaks, wilson_lower_bound
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 
 WORDS = [f"w{n}" for n in range(60)]
 
@@ -87,7 +87,9 @@ def test_what_to_do_about_a_form(write):
         for text, label in zip(texts(300, words=LETTERS), labels, strict=True)
     ]
     path = write("train.csv", "\n".join(["text,label", *lines]) + "\n")
-    (told,) = (own for own in diagnose(ITEM_TYPES["classify"], [path]).findings if own.code == "HW170")
+    (told,) = (
+        own for own in diagnose(ITEM_TYPES_BY_TASK["classify"], [path]).findings if own.code == "HW170"
+    )
     assert told.message.startswith(
         "100.0 % or more capitals among letters in 100 of 100 texts labelled 'ham'"
     )
@@ -150,15 +152,15 @@ def rows(head: str, labels: list[str], mark: dict[str, str], cell: str) -> str:
 def test_the_doctor_tells(write, task, head, cell):
     labels = ["spam", "ham", "eggs"] * 100
     path = write("train.csv", rows(head, labels, {"ham": " xyz", "eggs": " eggs"}, cell))
-    told = [own for own in diagnose(ITEM_TYPES[task], [path]).findings if own.code == "HW170"]
+    told = [own for own in diagnose(ITEM_TYPES_BY_TASK[task], [path]).findings if own.code == "HW170"]
     assert [own.severity for own in told] == ["warning", "info"]  # "eggs" is what the label is called
-    nouns = ITEM_TYPES[task].nouns.many
+    nouns = ITEM_TYPES_BY_TASK[task].nouns.many
     assert f"'xyz' in 100 of 100 {nouns} labelled 'ham' (100.0%), and in 0 without" in told[0].message
     assert "precision 100.0%" in told[0].message
     assert told[0].where == tuple(f"{path}:{line}" for line in (3, 6, 9))
     assert "name has that word" in told[1].fix
     test = write("test.csv", rows(head, labels, {"ham": " xyz"}, cell))
-    assert "HW170" not in {own.code for own in diagnose(ITEM_TYPES[task], [test]).findings}
+    assert "HW170" not in {own.code for own in diagnose(ITEM_TYPES_BY_TASK[task], [test]).findings}
 
 
 def test_many_leaks_are_summed_up(write):
@@ -166,7 +168,7 @@ def test_many_leaks_are_summed_up(write):
     path = write(
         "train.csv", rows("text,label", labels, {f"l{n}": f" x{n}" for n in range(8)}, "{text},{label}")
     )
-    told = [own for own in diagnose(ITEM_TYPES["classify"], [path]).findings if own.code == "HW170"]
+    told = [own for own in diagnose(ITEM_TYPES_BY_TASK["classify"], [path]).findings if own.code == "HW170"]
     assert len(told) == 4
     assert told[-1].message.startswith(
         "5 more labels that one word, character or form nearly decides: 'x3' for 'l3'"
@@ -177,8 +179,10 @@ def test_many_leaks_are_summed_up(write):
 def test_ordinary_sets_are_quiet(real_data):
     names = ["mtl16/books.task.train.gz", "sst/stsa/stsa.fine.train.gz", "tweets/irony.train.tsv.gz"]
     for name in [*names, "intents/banking77.train.csv.gz"]:
-        told = diagnose(ITEM_TYPES["classify"], [str(real_data / name)]).findings
+        told = diagnose(ITEM_TYPES_BY_TASK["classify"], [str(real_data / name)]).findings
         assert "HW170" not in {own.code for own in told}
-    clinc = diagnose(ITEM_TYPES["classify"], [str(real_data / "intents/clinc150.train.csv.gz")]).findings
+    clinc = diagnose(
+        ITEM_TYPES_BY_TASK["classify"], [str(real_data / "intents/clinc150.train.csv.gz")]
+    ).findings
     # Words of the labels' names: carry_on, routing, pin_change.
     assert {own.severity for own in clinc if own.code == "HW170"} == {"info"}

@@ -6,14 +6,16 @@ import pytest
 from headwise.app.cli import main
 from headwise.data.doctor.diagnose import diagnose
 from headwise.data.doctor.doctor_report import NumberSummary
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 
 
 def test_numbers_are_no_classes(tmp_path):
     rows = [f"text number {n}\t{n / 3:.2f}" for n in range(30)]
     for name, own in (("train.tsv", rows), ("test.tsv", [rows[0], "a new text\t99.9"])):
         (tmp_path / name).write_text("text\tscore\n" + "\n".join(own) + "\n")
-    found = diagnose(ITEM_TYPES["regress"], [str(tmp_path / "train.tsv"), str(tmp_path / "test.tsv")])
+    found = diagnose(
+        ITEM_TYPES_BY_TASK["regress"], [str(tmp_path / "train.tsv"), str(tmp_path / "test.tsv")]
+    )
     assert [finding.code for finding in found.findings] == ["HW160"]
     assert all(file.classes == () for file in found.files)
     train, test = (file.numbers for file in found.files)
@@ -33,7 +35,7 @@ def test_labels_and_tags_have_no_spread(tmp_path):
     (tmp_path / "f.tsv").write_text("text\tlabel\n" + "".join(f"text {n}\t{n % 2}\n" for n in range(9)))
     (tmp_path / "f.conll").write_text("a\tO\nb\tB-X\n\n" * 5)
     for task, name in (("classify", "f.tsv"), ("tag", "f.conll")):
-        assert diagnose(ITEM_TYPES[task], [str(tmp_path / name)]).files[0].numbers is None
+        assert diagnose(ITEM_TYPES_BY_TASK[task], [str(tmp_path / name)]).files[0].numbers is None
 
 
 @pytest.mark.parametrize(
@@ -49,7 +51,9 @@ def test_what_is_no_number_has_the_advice_of_training(tmp_path, label, fix):
     path = tmp_path / "f.tsv"
     path.write_text(f"first\tsecond\tscore\na\tb\t1.5\nc\td\t2\ne\tf\t{label}\n")
     finding = next(
-        own for own in diagnose(ITEM_TYPES["pair-score"], [str(path)]).findings if own.code == "HW287"
+        own
+        for own in diagnose(ITEM_TYPES_BY_TASK["pair-score"], [str(path)]).findings
+        if own.code == "HW287"
     )
     assert (finding.fix, finding.where) == (fix, (f"{path}:4",))
 
@@ -73,7 +77,9 @@ def test_numbers_that_are_slips(tmp_path, numbers, found):
     """One among hundreds spoils what is learnt of all."""
     path = tmp_path / "f.tsv"
     path.write_text("text\tscore\n" + "".join(f"some text {n}\t{v}\n" for n, v in enumerate(numbers)))
-    told = [own for own in diagnose(ITEM_TYPES["regress"], [str(path)]).findings if own.code == "HW174"]
+    told = [
+        own for own in diagnose(ITEM_TYPES_BY_TASK["regress"], [str(path)]).findings if own.code == "HW174"
+    ]
     assert bool(told) == bool(found)
     for own in told:
         assert own.message.startswith(found)

@@ -6,7 +6,7 @@ import pytest
 
 from headwise.data.doctor.diagnose import diagnose as examine
 from headwise.data.doctor.shortcut_checks import majority_accuracy, one_sided_accuracy
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 
 HEAD = "premise\thypothesis\tlabel"
 
@@ -18,7 +18,7 @@ def diagnose(tmp_path):
         for name, rows in zip(("train.tsv", "test.tsv"), files, strict=False):
             (tmp_path / name).write_text("\n".join([HEAD, *rows]) + "\n")
             paths.append(str(tmp_path / name))
-        return examine(ITEM_TYPES[task], paths)
+        return examine(ITEM_TYPES_BY_TASK[task], paths)
 
     return diagnose
 
@@ -86,7 +86,7 @@ def test_scores_are_no_classes(diagnose):
 
 def test_unreadable_files_are_findings(tmp_path):
     (tmp_path / "a.tsv").write_text("premise\thypothesis\tlabel\na\tb\n")
-    found = examine(ITEM_TYPES["pair"], [str(tmp_path / "a.tsv")])
+    found = examine(ITEM_TYPES_BY_TASK["pair"], [str(tmp_path / "a.tsv")])
     assert found.errors >= 1
 
 

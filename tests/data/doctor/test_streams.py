@@ -3,7 +3,7 @@
 import pytest
 
 from headwise.data.doctor.diagnose import diagnose
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 
 LONG = "a line that is so long that it does not stand in two texts by mere chance"
 
@@ -21,14 +21,16 @@ def codes(diagnosis):
 
 
 def test_facts(files):
-    report = diagnose(ITEM_TYPES["language-model"], files).files[0]
+    report = diagnose(ITEM_TYPES_BY_TASK["language-model"], files).files[0]
     assert (report.role, report.texts, report.distinct, report.empty) == ("train", 4, 3, 1)
     assert report.classes[0][:2] == ("' '", 4 + LONG.count(" "))
     assert "different" in report.notes[0]
 
 
 def test_findings(files):
-    found = {finding.code: finding for finding in diagnose(ITEM_TYPES["language-model"], files).findings}
+    found = {
+        finding.code: finding for finding in diagnose(ITEM_TYPES_BY_TASK["language-model"], files).findings
+    }
     assert set(found) == {"HW151", "HW157", "HW160", "HW280"}
     assert "'\\x07'" in found["HW157"].message
     assert "',' (1)" in found["HW280"].message
@@ -38,12 +40,12 @@ def test_findings(files):
 def test_a_text_without_faults(tmp_path):
     path = tmp_path / "train.txt"
     path.write_text("words and words\n" * 7000)
-    assert not diagnose(ITEM_TYPES["language-model"], [str(path)]).findings
+    assert not diagnose(ITEM_TYPES_BY_TASK["language-model"], [str(path)]).findings
 
 
 def test_a_file_that_cannot_be_read(tmp_path):
     (tmp_path / "train.txt").write_bytes("not in UTF-8".encode("utf-16"))
-    diagnosis = diagnose(ITEM_TYPES["language-model"], [str(tmp_path / "train.txt")])
+    diagnosis = diagnose(ITEM_TYPES_BY_TASK["language-model"], [str(tmp_path / "train.txt")])
     assert diagnosis.errors >= 1
     assert not diagnosis.files
 
@@ -51,6 +53,6 @@ def test_a_file_that_cannot_be_read(tmp_path):
 def test_a_table_is_told(tmp_path):
     path = tmp_path / "train.tsv"
     path.write_text("good\tthe cake was nice\nbad\tthe tea was cold\n" * 3000)
-    (found,) = diagnose(ITEM_TYPES["language-model"], [str(path)]).findings
+    (found,) = diagnose(ITEM_TYPES_BY_TASK["language-model"], [str(path)]).findings
     assert (found.code, found.severity) == ("HW283", "warning")
     assert "looks like tsv" in found.message

@@ -1,7 +1,7 @@
 import pytest
 
 from headwise.data.doctor.diagnose import diagnose
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ GOOD = [f"mr/O w{n}/B-PER and/O port/B-LOC w{n}/I-LOC" for n in range(12)]
 
 
 def test_a_sound_file(write):
-    diagnosis = diagnose(ITEM_TYPES["tag"], [write("train.conll", *GOOD)])
+    diagnosis = diagnose(ITEM_TYPES_BY_TASK["tag"], [write("train.conll", *GOOD)])
     assert not codes(diagnosis, "error")
     assert not codes(diagnosis, "warning")
     (file,) = diagnosis.files
@@ -33,7 +33,7 @@ def test_a_sound_file(write):
 def test_the_same_sentence_with_other_tags(write):
     torn = ["mr/O w1/O and/O port/B-LOC w1/I-LOC"]
     path = write("train.conll", *GOOD, *torn)
-    found = [f for f in diagnose(ITEM_TYPES["tag"], [path]).findings if f.code == "HW154"]
+    found = [f for f in diagnose(ITEM_TYPES_BY_TASK["tag"], [path]).findings if f.code == "HW154"]
     assert [f.where for f in found] == [(f"{path}:7", f"{path}:73")]
     assert found[0].message == "1 sentence tagged in more than one way, first 'mr w1 and port w1'"
 
@@ -42,7 +42,9 @@ def test_leaks_and_types_that_training_lacks(write):
     train = write("train.conll", *GOOD)
     test = write("test.conll", GOOD[3], "in/O peace/B-TIME")
     found = {
-        f.code: f for f in diagnose(ITEM_TYPES["tag"], [train, test]).findings if f.severity == "warning"
+        f.code: f
+        for f in diagnose(ITEM_TYPES_BY_TASK["tag"], [train, test]).findings
+        if f.severity == "warning"
     }
     assert set(found) == {"HW160", "HW161"}
     assert "'TIME'" in found["HW161"].message
@@ -52,7 +54,7 @@ def test_leaks_and_types_that_training_lacks(write):
 def test_schemes_that_differ(write):
     train = write("train.conll", *GOOD)
     dev = write("dev.conll", *(s.replace("B-PER", "S-PER").replace("I-LOC", "E-LOC") for s in GOOD))
-    messages = [f.message for f in diagnose(ITEM_TYPES["tag"], [train, dev]).findings]
+    messages = [f.message for f in diagnose(ITEM_TYPES_BY_TASK["tag"], [train, dev]).findings]
     assert any("of dev are in the scheme bioes, those of train in iob2" in m for m in messages)
 
 
@@ -60,14 +62,14 @@ def test_tags_that_break_their_scheme(write):
     broken = "port/B-LOC w1/I-LOC ends/O here/O so/O"
     bioes = [s.replace("B-PER", "S-PER").replace("I-LOC", "E-LOC") for s in GOOD]
     path = write("train.conll", *bioes, broken)
-    found = [f for f in diagnose(ITEM_TYPES["tag"], [path]).findings if f.severity == "warning"]
+    found = [f for f in diagnose(ITEM_TYPES_BY_TASK["tag"], [path]).findings if f.severity == "warning"]
     assert [f.code for f in found] == ["HW253"]
     assert "I-LOC" in found[0].message or "O after I-LOC" in found[0].message
 
 
 def test_letters_of_another_scheme_are_mistakes_where_few(write):
     path = write("train.conll", *GOOD, "w1/E-PER here/O")
-    found = [f for f in diagnose(ITEM_TYPES["tag"], [path]).findings if f.code == "HW253"]
+    found = [f for f in diagnose(ITEM_TYPES_BY_TASK["tag"], [path]).findings if f.code == "HW253"]
     told = {own.severity: own.message for own in found}
     assert told["info"].startswith("tag scheme iob2: 1 words have E-")
     assert told["warning"] == "1 tag that iob2 does not allow, first 'E-PER' is no iob2 tag"
@@ -75,7 +77,7 @@ def test_letters_of_another_scheme_are_mistakes_where_few(write):
 
 def test_types_with_few_spans_and_long_sentences(write):
     path = write("train.conll", *GOOD, "war/B-EVENT", " ".join(["a/O"] * 600))
-    found = {f.code: f for f in diagnose(ITEM_TYPES["tag"], [path]).findings}
+    found = {f.code: f for f in diagnose(ITEM_TYPES_BY_TASK["tag"], [path]).findings}
     assert "EVENT (1)" in found["HW155"].message
     assert found["HW152"].message.startswith("1 sentence of more than 512 words")
 
@@ -83,11 +85,11 @@ def test_types_with_few_spans_and_long_sentences(write):
 def test_what_cannot_be_read_is_a_finding(write, tmp_path):
     path = tmp_path / "train.conll"
     path.write_text("a\tO\nb\tO\nc\n\nd\tB-PER\n" * 3)
-    diagnosis = diagnose(ITEM_TYPES["tag"], [str(path), str(tmp_path / "none.conll")])
+    diagnosis = diagnose(ITEM_TYPES_BY_TASK["tag"], [str(path), str(tmp_path / "none.conll")])
     assert "HW101" in codes(diagnosis, "error")
     assert diagnosis.errors >= 3
 
 
 def test_one_tag_only(write):
     path = write("train.conll", "a/O b/O", "c/O")
-    assert "HW162" in codes(diagnose(ITEM_TYPES["tag"], [path]), "error")
+    assert "HW162" in codes(diagnose(ITEM_TYPES_BY_TASK["tag"], [path]), "error")

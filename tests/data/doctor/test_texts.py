@@ -8,13 +8,13 @@ from headwise.data.doctor.examined_file import CheckedFile
 from headwise.data.doctor.findings import count, places
 from headwise.data.items.dataset import Dataset
 from headwise.data.items.examples import Example
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 
 
 def findings(*pairs, role="train"):
     examples = [Example(text, label, line) for line, (text, label) in enumerate(pairs, start=1)]
     data = Dataset(examples, "f", "csv", Columns("text", "label"))
-    kind = ITEM_TYPES["classify"]
+    kind = ITEM_TYPES_BY_TASK["classify"]
     return {found.code: found for found in examine(kind, {role: CheckedFile(role, data, kind)}).findings}
 
 

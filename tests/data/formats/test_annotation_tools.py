@@ -7,7 +7,7 @@ import pytest
 from headwise.data.columns.item_options import TagOptions
 from headwise.data.columns.reading_options import SoftLabelOptions
 from headwise.data.errors import DataError
-from headwise.data.items.item_types import ITEM_TYPES, infer_task
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK, infer_task
 
 TEXTS = [f"Ann sailed to Oslo on day {n}" for n in range(6)]
 ENTITIES = [[0, 3, "PER"], [14, 18, "LOC"]]
@@ -27,7 +27,7 @@ def read(write):
         text = "\n".join(map(json.dumps, rows)) if lines else json.dumps(rows, indent=1)
         path = write(name, text)
         task = infer_task(path, options)[0]
-        kind = ITEM_TYPES[task]
+        kind = ITEM_TYPES_BY_TASK[task]
         return task, kind.read(path, kind.options(**options) if options else None)
 
     return read
@@ -83,7 +83,7 @@ def test_label_studio_with_nothing_but_predictions(read, write):
     with pytest.raises(DataError, match=r"HW103.*predicted only 4"):
         read(rows)
     path = write("new.json", json.dumps(rows))
-    assert [row.item.text for row in ITEM_TYPES["classify"].rows(path)] == TEXTS[:4]
+    assert [row.item.text for row in ITEM_TYPES_BY_TASK["classify"].rows(path)] == TEXTS[:4]
 
 
 def test_label_studio_of_older_versions_and_taxonomies(read):
@@ -286,13 +286,13 @@ def test_rasa_json(read, write):
     del examples[1]["entities"]
     path = write("nlu.json", json.dumps({"rasa_nlu_data": {"common_examples": examples}}, indent=2))
     assert infer_task(path, {})[0] == "classify"
-    assert labels_of(ITEM_TYPES["classify"].read(path)) == ["x", "y"] * 3
-    tags = [item.tags for item in ITEM_TYPES["tag"].read(path).items]
+    assert labels_of(ITEM_TYPES_BY_TASK["classify"].read(path)) == ["x", "y"] * 3
+    tags = [item.tags for item in ITEM_TYPES_BY_TASK["tag"].read(path).items]
     assert tags == [TAGS, ("O",) * 7, *[TAGS] * 4]
     examples[2]["entities"] = [{"start": 4, "end": 10, "value": "Oslo", "entity": "LOC"}]
     path = write("b.json", json.dumps({"rasa_nlu_data": {"common_examples": examples}}))
     with pytest.raises(DataError, match=r"HW246.*'sailed', beside it stands 'Oslo'"):
-        ITEM_TYPES["tag"].read(path)
+        ITEM_TYPES_BY_TASK["tag"].read(path)
 
 
 YAML = """version: "3.1"
@@ -334,13 +334,13 @@ MARKDOWN = """## intent:greet
 def test_rasa_texts(write, name, text):
     path = write(name, text)
     assert infer_task(path, {})[0] == "classify"
-    data = ITEM_TYPES["classify"].read(path)
+    data = ITEM_TYPES_BY_TASK["classify"].read(path)
     texts = ["hello there", "hi, I am Ann", "to Oslo and NYC", "a note [not a name] (aside)"]
     assert [(item.text, item.label) for item in data.items] == [
         *zip(texts, ["greet", "greet", "travel", "travel"], strict=True)
     ]
     assert "hello" in text.split("\n")[data.items[0].line - 1]
-    tagged = ITEM_TYPES["tag"].read(path, TagOptions(format="spans"))
+    tagged = ITEM_TYPES_BY_TASK["tag"].read(path, TagOptions(format="spans"))
     assert tagged.entities == {"LOC": 2, "PER": 1}
 
 
@@ -363,9 +363,9 @@ nlu:
 
 def test_rasa_texts_with_metadata_and_stories(write):
     path = write("nlu.yml", YAML + STORIES)
-    data = ITEM_TYPES["classify"].read(path)
+    data = ITEM_TYPES_BY_TASK["classify"].read(path)
     assert [(item.text, item.label) for item in data.items][4:] == [("who is Bo?", "ask"), ("why?", "ask")]
-    assert ITEM_TYPES["tag"].read(path).entities == {"LOC": 2, "PER": 2}
+    assert ITEM_TYPES_BY_TASK["tag"].read(path).entities == {"LOC": 2, "PER": 2}
 
 
 def test_rasa_blocks_of_several_lines(write):
@@ -379,9 +379,9 @@ def test_rasa_blocks_of_several_lines(write):
           last
           line"""
     path = write("nlu.yml", YAML + STORIES.replace("\n      - text: why?", block))
-    data = ITEM_TYPES["classify"].read(path)
+    data = ITEM_TYPES_BY_TASK["classify"].read(path)
     assert [item.text for item in data.items][4:] == ["who is Bo?", "who is\n\nBo?", "last\nline"]
-    assert ITEM_TYPES["tag"].read(path).entities["PER"] == 3
+    assert ITEM_TYPES_BY_TASK["tag"].read(path).entities["PER"] == 3
 
 
 def test_dataturks_texts_that_are_done_without_a_label(read):
@@ -431,7 +431,7 @@ def test_spacy_texts_without_entities(read):
 def test_texts_without_an_answer_are_predicted(write):
     rows = [task(n, *[[result("choices", choices=["ab"[n % 2]])]] * (n < 3)) for n in range(6)]
     path = write("export.json", json.dumps(rows))
-    assert [row.item.text for row in ITEM_TYPES["classify"].rows(path, SoftLabelOptions())] == TEXTS
+    assert [row.item.text for row in ITEM_TYPES_BY_TASK["classify"].rows(path, SoftLabelOptions())] == TEXTS
 
 
 def test_choices_of_a_region_are_no_labels_of_the_text(read):
@@ -467,28 +467,28 @@ def test_of_several_users_of_doccano_the_first_counts(read, name_of):
 def test_prodigy_and_argilla_saved_as_csv(write):
     lines = [f"{TEXTS[n]},SEA,{('accept', 'reject')[n % 2]},{n - 9},{n}" for n in range(6)]
     path = write("prodigy.csv", "\n".join(["text,label,answer,_input_hash,_task_hash", *lines]))
-    assert labels_of(ITEM_TYPES["classify"].read(path)) == ["SEA", "not SEA"] * 3
+    assert labels_of(ITEM_TYPES_BY_TASK["classify"].read(path)) == ["SEA", "not SEA"] * 3
     cells = [f"{TEXTS[n]},\"['{'ab'[n % 2]}']\",['submitted']" for n in range(6)]
     path = write("argilla.csv", "\n".join(["text,topic.responses,topic.responses.status", *cells]))
     assert infer_task(path, {})[0] == "classify"
-    assert labels_of(ITEM_TYPES["classify"].read(path)) == ["a", "b"] * 3
+    assert labels_of(ITEM_TYPES_BY_TASK["classify"].read(path)) == ["a", "b"] * 3
 
 
 def test_comments_in_yaml_are_no_part_of_an_intent(write):
     lines = ["nlu:", "- intent: go  # to sea", "  examples: |", "    - sail # now", '- intent: "bye"']
     path = write("nlu.yml", "\n".join([*lines, "  examples: |", "    - so long"]))
-    data = ITEM_TYPES["classify"].read(path)
+    data = ITEM_TYPES_BY_TASK["classify"].read(path)
     assert [(item.text, item.label) for item in data.items] == [("sail # now", "go"), ("so long", "bye")]
 
 
 def test_yaml_without_examples_says_what_is_read(write):
     path = write("domain.yml", "version: '3.1'\nintents:\n- go\n- bye\n")
     with pytest.raises(DataError, match="no examples of intents"):
-        ITEM_TYPES["classify"].read(path)
+        ITEM_TYPES_BY_TASK["classify"].read(path)
 
 
 def test_elements_that_are_null_are_counted(write):
     annotations = [[TEXTS[n], {"entities": ENTITIES}] if n % 2 else None for n in range(6)]
     path = write("ner.json", json.dumps({"classes": ["PER", "LOC"], "annotations": annotations}))
-    data = ITEM_TYPES["tag"].read(path)
+    data = ITEM_TYPES_BY_TASK["tag"].read(path)
     assert "elements that are null, left out: 3" in data.notes

@@ -7,7 +7,7 @@ import pytest
 from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.files.file_source import DataSource
 from headwise.data.formats.jsonl import read_records
-from headwise.data.items.item_types import ITEM_TYPES, infer_task
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK, infer_task
 from headwise.data.readers.labelled_files import read_examples, read_rows
 from headwise.data.readers.tagged_files import read_tagged
 
@@ -54,7 +54,7 @@ def test_any_number_of_choices_are_label_sets(write):
     tasks = [task(n, f"a text of {n}", [chosen(*said[n % 3], control="topic")]) for n in range(9)]
     path = write("export.json", json.dumps(tasks))
     assert infer_task(path, {})[0] == "multi-label"
-    kind = ITEM_TYPES["multi-label"]
+    kind = ITEM_TYPES_BY_TASK["multi-label"]
     assert [own.labels for own in kind.read(path, kind.options()).items[:3]] == [("a", "b"), ("b",), ()]
 
 

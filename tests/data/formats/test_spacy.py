@@ -5,7 +5,7 @@ import json
 import pytest
 
 from headwise.data.columns.item_options import TagOptions
-from headwise.data.items.item_types import ITEM_TYPES, infer_task
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK, infer_task
 
 TEXTS = ("Tom ran", "Oslo is cold", "nobody met Ann")
 ENTITIES = ([[0, 3, "PER"]], [[0, 4, "LOC"]], [[11, 14, "PER"]])
@@ -29,14 +29,14 @@ def test_lists_of_texts_and_entities(write, form):
     rows = [[text, {"entities": own}] for text, own in zip(TEXTS, ENTITIES, strict=True)]
     path = write("train.jsonl" if form is lines else "train.json", form(rows))
     assert infer_task(path, {})[0] == "tag"
-    data = ITEM_TYPES["tag"].read(path, TagOptions())
+    data = ITEM_TYPES_BY_TASK["tag"].read(path, TagOptions())
     assert [own.tags for own in data.items] == TAGS
     assert [own.text for own in data.items] == list(TEXTS)
 
 
 def cats(path):
     found = infer_task(path, {})[0]
-    data = ITEM_TYPES[found].read(path)
+    data = ITEM_TYPES_BY_TASK[found].read(path)
     return found, data, [note for note in data.notes if "cats" in note]
 
 
@@ -76,6 +76,6 @@ def test_cats_that_are_something_else_stay(write):
 
 def test_who_predicts_gives_them_back(write):
     rows = [{"text": text, "cats": {"a": 1.0, "b": 0.0}} for text in TEXTS]
-    found = list(ITEM_TYPES["classify"].rows(write("new.jsonl", lines(rows))))
+    found = list(ITEM_TYPES_BY_TASK["classify"].rows(write("new.jsonl", lines(rows))))
     assert [own.item.text for own in found] == list(TEXTS)
     assert [own.fields["cats"] for own in found] == [own["cats"] for own in rows]

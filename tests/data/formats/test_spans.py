@@ -6,7 +6,7 @@ import pytest
 
 from headwise.data.columns.item_options import TagOptions
 from headwise.data.errors import DataError
-from headwise.data.items.item_types import ITEM_TYPES, infer_task
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK, infer_task
 from headwise.data.items.sentence_items import TaggedSentenceItems
 from headwise.data.readers.tagged_files import read_tagged
 
@@ -254,7 +254,7 @@ def test_a_text_that_is_none_or_empty(write, fails):
 
 def test_texts_to_predict_are_cut_by_the_model(write):
     path = write("a.jsonl", lines({"text": TEXT, "label": SPANS}))
-    [row] = ITEM_TYPES["tag"].rows_to_predict(path, {})
+    [row] = ITEM_TYPES_BY_TASK["tag"].rows_to_predict(path, {})
     assert row.item.text == TEXT
 
 

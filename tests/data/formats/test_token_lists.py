@@ -8,7 +8,7 @@ import pytest
 
 from headwise.data.columns.item_options import TagOptions
 from headwise.data.errors import DataError
-from headwise.data.items.item_types import ITEM_TYPES, infer_task
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK, infer_task
 from headwise.data.readers.tagged_files import read_tagged
 
 ROWS = [
@@ -71,21 +71,23 @@ def test_half_surrogates_are_told_and_replaced_on_request(write, fails):
 
 def test_no_sentences_to_predict(write, fails):
     path = write("a.jsonl", "\n\n")
-    assert fails(ITEM_TYPES["tag"].rows, path, TagOptions(format="lists")) == ("HW103", None, None)
+    assert fails(ITEM_TYPES_BY_TASK["tag"].rows, path, TagOptions(format="lists")) == ("HW103", None, None)
 
 
 def test_a_record_without_words_keeps_its_place_in_predictions(write):
-    rows = ITEM_TYPES["tag"].rows(write("a.jsonl", lines([ROWS[1], ROWS[0]])), TagOptions(format="lists"))
+    rows = ITEM_TYPES_BY_TASK["tag"].rows(
+        write("a.jsonl", lines([ROWS[1], ROWS[0]])), TagOptions(format="lists")
+    )
     assert [len(row.item.tokens) for row in rows] == [0, len(ROWS[0]["tokens"])]
 
 
 def test_lists_without_tags_are_predicted_and_texts_stay_texts(write):
     bare = write("a.jsonl", lines([{"words": ["Tom", "ran"]}]))
-    rows = ITEM_TYPES["tag"].rows(bare, TagOptions(format="lists"))
+    rows = ITEM_TYPES_BY_TASK["tag"].rows(bare, TagOptions(format="lists"))
     assert [row.item.tokens for row in rows] == [("Tom", "ran")]
     path = write("b.jsonl", lines([{"text": "Tom ran", "words": ["Tom", "ran"], "tags": ["B-A", "O"]}]))
     assert infer_task(path, {})[0] == "tag"
-    [row] = ITEM_TYPES["tag"].rows_to_predict(path, {})  # as headwise predict writes
+    [row] = ITEM_TYPES_BY_TASK["tag"].rows_to_predict(path, {})  # as headwise predict writes
     assert row.item.text == "Tom ran"
 
 
@@ -202,5 +204,5 @@ def test_null_texts_with_spans_and_empty_words_of_a_table(write):
 
 def test_a_null_is_predicted_as_a_sentence_without_words(write):
     path = write("a.jsonl", "\n".join(json.dumps({"tokens": words}) for words in (["A", "dog"], None)))
-    rows = ITEM_TYPES["tag"].rows(path)
+    rows = ITEM_TYPES_BY_TASK["tag"].rows(path)
     assert [row.item.tokens for row in rows] == [("A", "dog"), ()]

@@ -3,7 +3,7 @@
 import pytest
 
 from headwise.data.columns.item_options import TagOptions
-from headwise.data.items.item_types import ITEM_TYPES, infer_task
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK, infer_task
 from headwise.data.readers.tagged_files import read_tagged
 
 KAGGLE = (
@@ -77,7 +77,7 @@ def test_a_row_before_the_first_sentence(write, fails):
 
 def test_words_without_tags_are_predicted(write):
     path = write("new.csv", "Sentence #,Word\nSentence: 1,Tom\n,ran\nSentence: 2,He\n")
-    rows = ITEM_TYPES["tag"].rows_to_predict(path, {})
+    rows = ITEM_TYPES_BY_TASK["tag"].rows_to_predict(path, {})
     assert [row.item.tokens for row in rows] == [("Tom", "ran"), ("He",)]
 
 

@@ -31,9 +31,9 @@ def test_the_set_that_leaves_least_is_told():
         return np.array([0.1 + sum(worth[word] for word in text.split()) for text in texts])
 
     (found,) = add_removal_effects(MODEL, [of("a b c d e a")], say)
-    assert found.without == ("a", "c", "d")
-    assert found.left == say([remove_words(found, found.without)], [0])[0]
-    assert remove_words(found, found.without).split() == ["b", "e"]
+    assert found.removed_words == ("a", "c", "d")
+    assert found.value_after_removal == say([remove_words(found, found.removed_words)], [0])[0]
+    assert remove_words(found, found.removed_words).split() == ["b", "e"]
     assert found.tail == "x without a, c, d: 10.0 %"
     assert found.to_json()["without"] == ["a", "c", "d"]
     assert "without <bdi>a</bdi>, <bdi>c</bdi>, <bdi>d</bdi>" in found.to_html()
@@ -42,7 +42,7 @@ def test_the_set_that_leaves_least_is_told():
 def test_few_words_are_all_removed_and_both_texts_of_a_pair_lose_them():
     pair = of("a b", "b a a")
     (found,) = add_removal_effects(MODEL, [pair], lambda items, _: np.array([len(items[0][0].strip())]))
-    assert (found.without, found.left) == (("a", "b"), 0)
+    assert (found.removed_words, found.value_after_removal) == (("a", "b"), 0)
     assert remove_words(pair, ("a",)) == (" b", "b  ")
 
 
@@ -50,9 +50,9 @@ def test_nothing_is_told_where_nothing_can_be_removed():
     empty = Explanation(0, ("",), "x", 0.5, 0.0, 0.0, ())
     assert add_removal_effects(MODEL, [empty, empty], lambda *_: np.zeros(0)) == [empty, empty]
     trees = SimpleNamespace(features=SimpleNamespace(trees="error"), encoded=list)
-    assert add_removal_effects(trees, [of("a b")], lambda *_: np.zeros(1))[0].left is None
+    assert add_removal_effects(trees, [of("a b")], lambda *_: np.zeros(1))[0].value_after_removal is None
     (found, same) = add_removal_effects(MODEL, [of("a b"), empty], lambda items, _: np.zeros(len(items)))
-    assert (found.left, same.left, same.tail) == (0.0, None, "")
+    assert (found.value_after_removal, same.value_after_removal, same.tail) == (0.0, None, "")
 
 
 def test_words_stay_apart_where_what_stood_between_them_goes():

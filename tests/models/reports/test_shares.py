@@ -43,8 +43,8 @@ def test_complete_and_alike_in_any_company(kind):
     firsts, seconds = some(7), some(7, 1)
     items = [Pair(*both) for both in zip(firsts, seconds, strict=True)] if kind is PairModel else firsts
     encoded = model.encoded(items)
-    toward = np.random.default_rng(2).normal(size=(7, 3))
-    shares = encoder_attributions(model, encoded, toward, steps=256)
+    output_weights = np.random.default_rng(2).normal(size=(7, 3))
+    shares = encoder_attributions(model, encoded, output_weights, steps=256)
     assert [len(own) for own in shares] == [len(own) for own in encoded]
     with torch.no_grad():
         batch = model.collate(encoded)
@@ -52,9 +52,9 @@ def test_complete_and_alike_in_any_company(kind):
         flat = words.mean()[batch.layout.text_of]
         states = model.encode_words(words.with_values(flat))
         start = model.read(states).numpy()
-    expected = ((model.outputs_of(encoded) - start) * toward).sum(axis=1)
+    expected = ((model.outputs_of(encoded) - start) * output_weights).sum(axis=1)
     np.testing.assert_allclose([own.sum() for own in shares], expected, atol=0.01)
-    alone = encoder_attributions(model, encoded[3:4], toward[3:4], steps=256)[0]
+    alone = encoder_attributions(model, encoded[3:4], output_weights[3:4], steps=256)[0]
     np.testing.assert_allclose(alone, shares[3], atol=1e-5)
 
 
@@ -74,10 +74,16 @@ def test_the_form_of_a_text_is_no_word_and_no_rest():
     two = ["w1\nw2 w3 w4", "w1 w2 w3 w4"]
     broken, whole = explain_labels(model, model.encoded(two))
     for own in (broken, whole):
-        assert own.form is not None
-        total = own.rest + own.form.share + sum(word.share for word in own.words)
+        assert own.surface_features is not None
+        total = own.rest + own.surface_features.share + sum(word.share for word in own.words)
         assert total == pytest.approx(own.margin)
-    assert (broken.prediction, broken.form.strongest, whole.prediction) == ("bad", "line ends", "good")
+    assert (broken.prediction, broken.surface_features.strongest, whole.prediction) == (
+        "bad",
+        "line ends",
+        "good",
+    )
     # The words are the same, so what the texts differ by is their form.
-    assert broken.form.share - -whole.form.share == pytest.approx(broken.margin + whole.margin, abs=1e-4)
+    assert broken.surface_features.share - -whole.surface_features.share == pytest.approx(
+        broken.margin + whole.margin, abs=1e-4
+    )
     assert broken.rest == pytest.approx(-whole.rest, abs=1e-4)

@@ -5,7 +5,7 @@ It shows what a new task touches in `src`. With the items, labels and network of
 1. its own file in `models/tasks/`, as this one, with its three parts (`TaskTraining`, `TaskEvaluation` and
    `TaskPresentation`; what it does not override comes from the task that it extends);
 2. a row in `TASKS` (`models/tasks/__init__.py`);
-3. a row in `ITEM_TYPES` (`data/items/item_types.py`).
+3. a row in `ITEM_TYPES_BY_TASK` (`data/items/item_types.py`).
 
 A task with settings, a network and an objective of its own touches three more:
 

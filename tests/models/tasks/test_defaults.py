@@ -7,11 +7,11 @@ from headwise.models.tasks.task_settings import teacher_settings
 
 
 @pytest.mark.parametrize(
-    ("human", "items", "again"),
+    ("gold_texts", "items", "again"),
     [(250, 50_250, True), (19_999, 200_000, True), (250, 200_001, False), (20_000, 20_100, False)],
 )
-def test_beside_a_teacher_labels_by_people_say_whether_dev_is_learnt_too(human, items, again):
-    assert teacher_settings(human, items) == {"train": {"refit": again}}
+def test_beside_a_teacher_labels_by_people_say_whether_dev_is_learnt_too(gold_texts, items, again):
+    assert teacher_settings(gold_texts, items) == {"train": {"refit": again}}
 
 
 @pytest.mark.parametrize(

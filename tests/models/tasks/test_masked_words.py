@@ -4,7 +4,7 @@ import pytest
 
 from headwise.app.configuration import build_config
 from headwise.data.items.examples import Example
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.splits.data_parts import DataParts
 from headwise.metrics.perplexity import MaskedScores
 from headwise.models.tasks.masked_words import MaskedWordsTask
@@ -23,7 +23,7 @@ def test_dev_texts_of_which_some_are_judged_are_from_the_whole_file(count):
     """The first of a file may be of one document."""
     task = MaskedWordsTask()
     texts = [Example(f"w{number} w") for number in range(count)]
-    parts = DataParts(ITEM_TYPES["masked-words"], [Example("w0 w"), Example("w1 w")], texts, [])
+    parts = DataParts(ITEM_TYPES_BY_TASK["masked-words"], [Example("w0 w"), Example("w1 w")], texts, [])
     small = {"encoder": {"width": 8, "heads": 2, "head_size": 4, "layers": 1}, "words": {"vector_size": 8}}
     model, _ = task.build(parts, build_config(small, {"model": {"task": "masked-words"}}), None)
     judged = []

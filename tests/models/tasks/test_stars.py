@@ -14,7 +14,7 @@ import pytest
 from headwise import load_model, train_files
 from headwise.app.cli import main
 from headwise.app.cli.flags import flags_of
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.items.label_types import SINGLE_LABEL_TYPE
 from headwise.data.items.text_items import TextItems
 from headwise.models.tasks import TASKS, find_task
@@ -36,7 +36,7 @@ def stars(monkeypatch):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     assert len(Path(module.__file__).read_text().splitlines()) < 120
-    monkeypatch.setitem(ITEM_TYPES, "stars", TextItems(SINGLE_LABEL_TYPE))
+    monkeypatch.setitem(ITEM_TYPES_BY_TASK, "stars", TextItems(SINGLE_LABEL_TYPE))
     monkeypatch.setitem(sys.modules, "stars", module)
     monkeypatch.setitem(TASKS, "stars", ClassifySettings("stars.Stars"))
     return module
@@ -96,7 +96,7 @@ def test_its_name_stands_nowhere_else(stars):
     """`src` knows the task by the two tables alone: nothing in it is written for this task."""
     package = Path(importlib.import_module("headwise").__file__).parent
     assert not [path for path in package.rglob("*.py") if "Stars" in path.read_text("utf-8")]
-    assert find_task("stars").item_type is ITEM_TYPES["stars"]
+    assert find_task("stars").item_type is ITEM_TYPES_BY_TASK["stars"]
 
 
 @pytest.mark.parametrize("part", [TaskTraining, TaskEvaluation, TaskPresentation])

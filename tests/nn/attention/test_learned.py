@@ -24,7 +24,7 @@ from headwise.nn.priors import (
     GlobalTokens,
     Kerple,
     LearnedSlope,
-    Pairs,
+    PositionPairs,
     Rotary,
     Shaw,
     Sink,
@@ -221,7 +221,7 @@ def test_scores_know_positions_by_their_difference_alone(prior):
     for parameter in terms.parameters():
         torch.nn.init.normal_(parameter)
     q, k = torch.randn(2, 1, SIZE).expand(2, 9, SIZE)
-    score = terms.score(q, k, Pairs.of_length(9), 0)
+    score = terms.score(q, k, PositionPairs.of_length(9), 0)
     torch.testing.assert_close(score[1:, 1:], score[:-1, :-1])
     assert not torch.allclose(score[1:], score[:-1])
 
@@ -413,7 +413,7 @@ def test_gradients_of_shared_numbers_in_16_bits_are_summed_in_32(prior):
     query, upstream = random(n, SIZE), random(n, n)
     terms = prior.module(1, SIZE, WIDTH).bfloat16()
     torch.nn.init.normal_(next(terms.parameters()), generator=generator)
-    pairs = Pairs.of_length(n, tree=batch_of((n,)).layout.trees[0])
+    pairs = PositionPairs.of_length(n, tree=batch_of((n,)).layout.trees[0])
     gradients = {}
     for dtype in (torch.bfloat16, torch.float64):
         of_dtype, rows = copy.deepcopy(terms).to(dtype), query.to(dtype).requires_grad_()

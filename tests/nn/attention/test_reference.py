@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from headwise.nn.attention.reference import attention
-from headwise.nn.priors import Backward, Earlier, Everything, Forward, Pairs, Window, WordDistance
+from headwise.nn.priors import Backward, Earlier, Everything, Forward, PositionPairs, Window, WordDistance
 from headwise.nn.ragged import Layout
 
 LENGTHS = [(), (0,), (1,), (5, 0, 1, 2), (3, 3)]
@@ -18,7 +18,7 @@ def by_hand(query, key, value, priors, lengths):
     query, key, value = (x.tolist() for x in (query, key, value))
     out, start = [], 0
     for n in lengths:
-        pairs = Pairs.of_length(n)
+        pairs = PositionPairs.of_length(n)
         masks = [prior.visible(pairs).expand(n, n).tolist() for prior in priors]
         scores = [prior.score(pairs) for prior in priors]
         scores = [None if s is None else s.expand(n, n).tolist() for s in scores]

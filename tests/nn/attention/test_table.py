@@ -24,8 +24,8 @@ from headwise.nn.priors import (
     GlobalTokens,
     Later,
     Matrix,
-    Pairs,
     Parent,
+    PositionPairs,
     RandomBlocks,
     Rotary,
     SameParagraph,
@@ -247,7 +247,7 @@ def test_rows_without_keys_are_zero_and_other_texts_do_not_leak(impl, case, pois
     for t, n in enumerate(lengths):
         rows = layout.text_of == t
         for h, prior in enumerate(priors):
-            pairs = Pairs.of_length(n, marks=layout.marks_of(t))
+            pairs = PositionPairs.of_length(n, marks=layout.marks_of(t))
             nothing = ~prior.visible(pairs).expand(n, n).any(-1)
             assert (output[rows, h][nothing] == 0).all()
             if t != bad:

@@ -81,7 +81,7 @@ def test_pair_layers_look_at_the_other_text():
     assert max(attn.error for attn in maps) < 1e-5
     first, second = (attn for attn in maps if attn.layer == 4 and attn.module.endswith("heads"))
     for attn, words, attended in ((first, "a cat", "the dog saw a"), (second, "the dog saw a", "a cat")):
-        assert (" ".join(attn.words), " ".join(attn.seen)) == (words, attended)
+        assert (" ".join(attn.words), " ".join(attn.attended_words)) == (words, attended)
         assert [attn.name(node) for node in attn.keys] == attended.split()
         torch.testing.assert_close(attn.between_words(), attn.weights)
         torch.testing.assert_close(attn.weights.sum(-1), torch.ones(2, len(words.split())))
@@ -103,9 +103,9 @@ def test_what_stands_on_the_encoder_looks_at_the_other_text(encoder, interaction
     assert {attn.layer for attn in across} == {1 + max((attn.layer for attn in below), default=0)}
     assert max(attn.error for attn in across) < 1e-5
     words = [attn for attn in across if attn.queries[0].name == "word"]
-    assert [(attn.text, " ".join(attn.seen)) for attn in words] == [(0, short), (1, long.strip())]
+    assert [(attn.text, " ".join(attn.attended_words)) for attn in words] == [(0, short), (1, long.strip())]
     for attn in words:
-        assert [attn.name(node) for node in attn.keys] == list(attn.seen)
+        assert [attn.name(node) for node in attn.keys] == list(attn.attended_words)
         torch.testing.assert_close(attn.between_words().sum(-1), torch.ones(attn.weights.shape[:2]))
     assert [attn.text for attn in across if attn.queries[0].name == "node"] == [0, 1]
 

@@ -20,7 +20,7 @@ from headwise.nn.priors import (
     Later,
     LearnedPrior,
     LearnedSlope,
-    Pairs,
+    PositionPairs,
     RandomBlocks,
     Rotary,
     Shaw,
@@ -132,7 +132,7 @@ def _drawn(prior: RandomBlocks, block: int, second: int, length: int) -> bool:
 
 
 def _visible(prior, length: int) -> list[list[bool]]:
-    return prior.visible(Pairs.of_length(length)).expand(length, length).tolist()
+    return prior.visible(PositionPairs.of_length(length)).expand(length, length).tolist()
 
 
 @pytest.fixture(scope="session")

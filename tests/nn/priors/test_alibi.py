@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from headwise.core.errors import ConfigError
-from headwise.nn.priors import Backward, Forward, Pairs, WordDistance, alibi
+from headwise.nn.priors import Backward, Forward, PositionPairs, WordDistance, alibi
 
 
 def test_slopes_of_eight_heads():
@@ -41,7 +41,7 @@ def test_every_head_compiles_to_a_band():
 def test_the_causal_form_of_the_paper():
     """Adding `slope * key` to a causal head is the same: rows differ by a constant."""
     for prior in alibi(3, "left"):
-        pairs = Pairs.of_length(6)
+        pairs = PositionPairs.of_length(6)
         bias = prior.bias(pairs, torch.float64)
         slope = prior.band(torch.tensor([6])).slope
         second = torch.where(pairs.key <= pairs.query, slope * pairs.key, float("-inf")).double()

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from headwise.nn.encoders import MSSANConfig, MSTransformerConfig
-from headwise.nn.priors import PRIORS, Pairs, alibi, parse_prior
+from headwise.nn.priors import PRIORS, PositionPairs, alibi, parse_prior
 
 BANDS = {
     *("everything", "window(1)", "window(5)", "window(n/16)", "window(n/3)", "window(2n)"),
@@ -42,7 +42,7 @@ def equals_its_band(prior) -> bool:
         for i in range(n):
             for j in range(max(0, i - int(band.left)), min(n - 1, i + int(band.right)) + 1):
                 expected[i, j] = -band.slope * abs(i - j)
-        got = prior.bias(Pairs.of_length(n), torch.float64).expand(n, n)
+        got = prior.bias(PositionPairs.of_length(n), torch.float64).expand(n, n)
         torch.testing.assert_close(got, expected)
     return True
 

@@ -18,7 +18,7 @@ from headwise.nn.priors import (
     Gaussian,
     GlobalTokens,
     Later,
-    Pairs,
+    PositionPairs,
     Prior,
     RandomBlocks,
     Rotary,
@@ -34,13 +34,13 @@ from headwise.nn.priors import (
     from_json,
     parse_heads,
 )
-from headwise.nn.priors.notation import spell
+from headwise.nn.priors.notation import format_prior
 
 fuzz = settings(deadline=None, max_examples=80, suppress_health_check=[HealthCheck.too_slow])
 
 
 def test_pairs_of_a_length():
-    pairs = Pairs.of_length(3)
+    pairs = PositionPairs.of_length(3)
     assert pairs.query.tolist() == [[0], [1], [2]]
     assert pairs.key.tolist() == [[0, 1, 2]]
     assert pairs.length.tolist() == [[3]]
@@ -50,7 +50,7 @@ def test_pairs_of_a_length():
 @given(st.data())
 def test_visible_and_score_equal_brute_force(any_prior, sees, scored, data):
     prior, n = data.draw(any_prior), data.draw(st.integers(0, 20))
-    pairs = Pairs.of_length(n)
+    pairs = PositionPairs.of_length(n)
     visible = prior.visible(pairs)
     assert visible.dtype == torch.bool
     assert visible.expand(n, n).tolist() == [[sees(prior, i, j, n) for j in range(n)] for i in range(n)]
@@ -83,7 +83,7 @@ def test_band_says_the_same_as_visible_and_score(any_band, visible, scored, leng
 def test_batched_pairs_equal_single_ones(any_prior, visible, data):
     prior, sizes = data.draw(any_prior), data.draw(st.lists(st.integers(1, 9), min_size=1, max_size=4))
     place = torch.arange(max(sizes))
-    pairs = Pairs(place[None, :, None], place[None, None, :], torch.tensor(sizes)[:, None, None])
+    pairs = PositionPairs(place[None, :, None], place[None, None, :], torch.tensor(sizes)[:, None, None])
     batched = prior.visible(pairs).expand(len(sizes), max(sizes), max(sizes))
     for n, of_text in zip(sizes, batched, strict=True):
         assert of_text[:n, :n].tolist() == visible(prior, n)
@@ -159,12 +159,16 @@ def test_who_uses_trees(wrap):
 def test_bias_is_the_score_where_visible():
     inf = float("inf")
     prior = Forward() + WordDistance(0.5)
-    assert prior.bias(Pairs.of_length(3)).tolist() == [[0, -inf, -inf], [-0.5, 0, -inf], [-1, -0.5, 0]]
-    assert prior.bias(Pairs.of_length(3)).dtype == torch.float32
-    window = Window(width=1).bias(Pairs.of_length(2), torch.float64)
+    assert prior.bias(PositionPairs.of_length(3)).tolist() == [
+        [0, -inf, -inf],
+        [-0.5, 0, -inf],
+        [-1, -0.5, 0],
+    ]
+    assert prior.bias(PositionPairs.of_length(3)).dtype == torch.float32
+    window = Window(width=1).bias(PositionPairs.of_length(2), torch.float64)
     assert window.tolist() == [[0, -inf], [-inf, 0]]
     assert window.dtype == torch.float64
-    assert Everything().bias(Pairs.of_length(2)).expand(2, 2).tolist() == [[0, 0], [0, 0]]
+    assert Everything().bias(PositionPairs.of_length(2)).expand(2, 2).tolist() == [[0, 0], [0, 0]]
 
 
 def test_what_is_learned_and_turned_is_found_inside_of_others():
@@ -279,7 +283,7 @@ def test_numbers_of_numpy_are_numbers(prior, expected):
     assert hash(prior) == hash(expected)
     assert repr(prior) == repr(expected)
     assert json.dumps(prior.to_json()) == json.dumps(expected.to_json())
-    assert spell(prior) == spell(expected)
+    assert format_prior(prior) == format_prior(expected)
 
 
 @pytest.mark.parametrize("make", [WordDistance, lambda width: Window(width=width), Dilated])

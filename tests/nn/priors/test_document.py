@@ -15,7 +15,7 @@ from headwise.nn.encoders.long_texts import encode_in_windows
 from headwise.nn.priors import (
     Forward,
     GlobalTokens,
-    Pairs,
+    PositionPairs,
     SameParagraph,
     SameSentence,
     SentenceDistance,
@@ -122,7 +122,7 @@ def test_gradients_are_those_of_the_reference():
 @pytest.mark.parametrize("prior", PRIORS, ids=str)
 def test_without_sentences_it_is_an_error(prior):
     with pytest.raises(HeadwiseError, match="the batch does not say which") as error:
-        prior.bias(Pairs.of_length(3))
+        prior.bias(PositionPairs.of_length(3))
     assert error.value.code == "HW312"
 
 

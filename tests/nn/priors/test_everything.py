@@ -2,12 +2,12 @@
 
 import torch
 
-from headwise.nn.priors import Everything, Pairs
+from headwise.nn.priors import Everything, PositionPairs
 
 
 def test_everything_is_seen_and_nothing_scored(visible):
     assert visible(Everything(), 2) == [[True, True], [True, True]]
-    assert Everything().score(Pairs.of_length(2)) is None
+    assert Everything().score(PositionPairs.of_length(2)) is None
     assert str(Everything()) == "everything"
 
 

@@ -3,7 +3,15 @@
 import pytest
 
 from headwise.core.errors import ConfigError
-from headwise.nn.priors import Earlier, Everything, Forward, GlobalTokens, Pairs, Window, WordDistance
+from headwise.nn.priors import (
+    Earlier,
+    Everything,
+    Forward,
+    GlobalTokens,
+    PositionPairs,
+    Window,
+    WordDistance,
+)
 
 
 def test_a_global_node_in_front(visible):
@@ -21,9 +29,9 @@ def test_a_text_shorter_than_the_global_nodes(visible):
 
 
 def test_no_penalty_to_or_from_a_global_node():
-    score = GlobalTokens(WordDistance(0.5)).score(Pairs.of_length(4))
+    score = GlobalTokens(WordDistance(0.5)).score(PositionPairs.of_length(4))
     assert score.tolist() == [[0, 0, 0, 0], [0, 0, -0.5, -1], [0, -0.5, 0, -0.5], [0, -1, -0.5, 0]]
-    assert GlobalTokens(Forward()).score(Pairs.of_length(4)) is None
+    assert GlobalTokens(Forward()).score(PositionPairs.of_length(4)) is None
 
 
 def test_nobody_is_left_without_a_key(visible):

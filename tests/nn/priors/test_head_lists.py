@@ -11,9 +11,9 @@ from headwise.nn.priors import (
     TreeDistance,
     Window,
     alibi,
+    format_prior,
     parse_heads,
     parse_layers,
-    spell,
 )
 
 nearby, every, forward = Window(width=3), Everything(), Forward()
@@ -50,7 +50,7 @@ def test_layers():
 @given(st.data())
 def test_what_is_spelled_is_read(any_prior, data):
     priors = data.draw(st.lists(any_prior, min_size=1, max_size=5))
-    texts = [spell(prior) for prior in priors]
+    texts = [format_prior(prior) for prior in priors]
     assert parse_heads(texts, len(priors)) == tuple(priors)
     assert parse_heads("; ".join(texts), 2 * len(priors)) == (*priors, *priors)
     assert parse_layers(" | ".join(texts), 1, len(priors)) == tuple((prior,) for prior in priors)

@@ -14,7 +14,7 @@ from headwise.nn.priors import (
     Forward,
     Kerple,
     LearnedSlope,
-    Pairs,
+    PositionPairs,
     ShiftedWindow,
     Window,
     alibi,
@@ -26,12 +26,12 @@ from headwise.nn.ragged import Layout, Ragged
 def score_of(prior, length=6, heads=4, head=0):
     [terms] = modules([prior] * heads, 8, 8)
     rows = torch.randn(length, 8, generator=torch.Generator().manual_seed(0))
-    return terms.score(rows, rows, Pairs.of_length(length), head).detach()
+    return terms.score(rows, rows, PositionPairs.of_length(length), head).detach()
 
 
 @pytest.mark.parametrize("head", range(4))
 def test_learned_slopes_begin_as_alibi(head):
-    expected = alibi(4)[head].score(Pairs.of_length(6))
+    expected = alibi(4)[head].score(PositionPairs.of_length(6))
     torch.testing.assert_close(score_of(LearnedSlope(), head=head), expected.float())
 
 

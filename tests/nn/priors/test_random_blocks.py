@@ -2,12 +2,12 @@
 
 import torch
 
-from headwise.nn.priors import GlobalTokens, Pairs, RandomBlocks
+from headwise.nn.priors import GlobalTokens, PositionPairs, RandomBlocks
 
 
 def blocks_seen(prior, n) -> list[list[int]]:
     """For each block of 4 positions: the blocks that it sees, each of which must be seen as a whole."""
-    seen = prior.visible(Pairs.of_length(n)).expand(n, n)
+    seen = prior.visible(PositionPairs.of_length(n)).expand(n, n)
     assert n % 4 == 0
     table = seen.view(n // 4, 4, n // 4, 4)
     assert (table.all(3).all(1) == table.any(3).any(1)).all()

@@ -14,7 +14,17 @@ from headwise.app.cli import main
 from headwise.artifacts import load_model
 from headwise.core.errors import ConfigError
 from headwise.nn.encoders import Transformer, TransformerConfig
-from headwise.nn.priors import PRIORS, Band, Prior, Sum, Window, from_json, parse_prior, register, spell
+from headwise.nn.priors import (
+    PRIORS,
+    Band,
+    Prior,
+    Sum,
+    Window,
+    format_prior,
+    from_json,
+    parse_prior,
+    register,
+)
 
 TEXTS = [f"{('bad', 'good')[number % 2]} w{number}" for number in range(30)]
 LABELS = [text.split()[0] for text in TEXTS]
@@ -50,8 +60,8 @@ def test_spelling_and_json():
         TowardsEnd(0.5, 3, whole=True, kind="hard", inner=Window(width=3)),
         Window(width=5) + TowardsEnd(2.0),
     ):
-        assert parse_prior(spell(prior)) == prior
-    assert spell(TowardsEnd(0.5, whole=True)) == "towards-end(0.5, whole=true)"
+        assert parse_prior(format_prior(prior)) == prior
+    assert format_prior(TowardsEnd(0.5, whole=True)) == "towards-end(0.5, whole=true)"
     assert from_json(TowardsEnd(0.5).to_json()) == TowardsEnd(0.5)
     assert from_json(Sum((TowardsEnd(0.5),)).to_json()) == Sum((TowardsEnd(0.5),))
 
@@ -83,9 +93,9 @@ def test_all_kinds_of_fields_come_back(prior, text):
         assert from_json(json.loads(json.dumps(prior.to_json()))) == prior
         if text is None:
             with pytest.raises(ConfigError, match=r"scale of Shift.* is None, which has no spelling"):
-                spell(prior)
+                format_prior(prior)
         else:
-            assert spell(prior) == text
+            assert format_prior(prior) == text
             assert parse_prior(text) == prior
     finally:
         PRIORS.pop(Shift.name)
@@ -108,7 +118,7 @@ def test_a_subclass_of_a_window_comes_back_and_its_own_errors_are_told():
     register(Near)
     try:
         for prior in (Near(width=5), Near(width=5, more=3), Near(fraction=0.25, more=3)):
-            assert parse_prior(spell(prior)) == prior
+            assert parse_prior(format_prior(prior)) == prior
             assert from_json(prior.to_json()) == prior
         with pytest.raises(ConfigError, match="character 1: more is negative"):
             parse_prior("near(5, more=-1)")
@@ -208,7 +218,7 @@ def test_the_same_class_once_more():
 def test_an_unregistered_prior_has_no_spelling():
     del PRIORS[TowardsEnd.name]
     with pytest.raises(ConfigError, match=r"headwise\.nn\.priors\.register"):
-        spell(TowardsEnd())
+        format_prior(TowardsEnd())
 
 
 @dataclass(frozen=True)

@@ -42,8 +42,8 @@ from headwise.nn.priors import (
     TreeRelations,
     Window,
     WordDistance,
+    format_prior,
     parse_prior,
-    spell,
 )
 
 fuzz = settings(deadline=None, max_examples=80, suppress_health_check=[HealthCheck.too_slow])
@@ -102,7 +102,7 @@ SPELLINGS = {
 @pytest.mark.parametrize("text", list(SPELLINGS))
 def test_spellings(text):
     assert parse_prior(text) == SPELLINGS[text]
-    assert spell(SPELLINGS[text]) == text
+    assert format_prior(SPELLINGS[text]) == text
 
 
 def test_all_priors_have_a_spelling():
@@ -113,7 +113,7 @@ def test_all_priors_have_a_spelling():
 @given(st.data())
 def test_reading_undoes_spelling(any_prior, data):
     prior = data.draw(any_prior)
-    again = parse_prior(spell(prior))
+    again = parse_prior(format_prior(prior))
     assert again == prior
     assert hash(again) == hash(prior)
     assert str(again) == str(prior)
@@ -123,7 +123,7 @@ def test_reading_undoes_spelling(any_prior, data):
 @given(st.floats(min_value=5e-324, max_value=1e30))
 def test_reading_undoes_spelling_for_all_numbers(number):
     for prior in (WordDistance(-number), Window(fraction=min(number, 1 / number, 2.0))):
-        assert parse_prior(spell(prior)) == prior
+        assert parse_prior(format_prior(prior)) == prior
 
 
 @pytest.mark.parametrize(
@@ -209,9 +209,9 @@ def test_what_cannot_be_spelled_says_so():
         name = "forward"
 
     with pytest.raises(ConfigError, match="none of the priors that have a spelling"):
-        spell(Mine())
+        format_prior(Mine())
     with pytest.raises(ConfigError, match="too large to be spelled"):
-        spell(RandomBlocks(seed=10**12))
+        format_prior(RandomBlocks(seed=10**12))
 
 
 @pytest.mark.parametrize(
@@ -256,4 +256,4 @@ def test_any_text_is_a_prior_or_an_error(text):
         prior = parse_prior(text)
     except ConfigError:
         return
-    assert parse_prior(spell(prior)) == prior
+    assert parse_prior(format_prior(prior)) == prior

@@ -14,7 +14,7 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from headwise.nn.encoders import Transformer, TransformerConfig
-from headwise.nn.priors import PRIORS, Pairs, Sum, parse_prior
+from headwise.nn.priors import PRIORS, PositionPairs, Sum, parse_prior
 from headwise.nn.ragged import Layout, Ragged
 from headwise.text.syntax import tree_distances
 
@@ -137,7 +137,7 @@ BLOCKS = "random-blocks(2, count=2, neighbours=0, seed=1)"
 def in_blocks(random, n=16) -> Text:
     """Which marker is in the blocks that are drawn for the word's own block?"""
     words, a, b = two_markers(random, n)
-    sees = parse_prior(BLOCKS).visible(Pairs.of_length(n)).numpy()
+    sees = parse_prior(BLOCKS).visible(PositionPairs.of_length(n)).numpy()
     pair_number = np.arange(n) // 2
     queries = (sees[:, a] != sees[:, b]) & (pair_number != a // 2) & (pair_number != b // 2)
     return Text(words, np.where(queries, sees[:, b], -1))

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from headwise.nn.priors import Pairs, T5Buckets
+from headwise.nn.priors import PositionPairs, T5Buckets
 
 
 def test_bounds_of_32_buckets_up_to_128():
@@ -12,14 +12,14 @@ def test_bounds_of_32_buckets_up_to_128():
 
 
 def test_sides_and_far_distances():
-    bucket = T5Buckets(8, 6).bucket(Pairs.of_length(8))
+    bucket = T5Buckets(8, 6).bucket(PositionPairs.of_length(8))
     assert bucket[0].tolist() == [0, 5, 6, 6, 7, 7, 7, 7]
     assert bucket[:, 0].tolist() == [0, 1, 2, 2, 3, 3, 3, 3]
 
 
 @pytest.mark.parametrize(("buckets", "furthest"), [(4, 2), (4, 50), (32, 9), (32, 128), (64, 1000)])
 def test_buckets_are_all_reached_and_grow_with_the_distance(buckets, furthest):
-    bucket = T5Buckets(buckets, furthest).bucket(Pairs.of_length(1100))
+    bucket = T5Buckets(buckets, furthest).bucket(PositionPairs.of_length(1100))
     for side, start in ((bucket[:, 0], 0), (bucket[0, 1:], buckets // 2)):
         assert (side.diff() >= 0).all()
         assert side.min() >= start
@@ -33,9 +33,9 @@ def test_buckets_are_all_reached_and_grow_with_the_distance(buckets, furthest):
 def test_numbers_begin_with_zero_and_belong_to_heads():
     terms = T5Buckets(8, 6).module(3, 4, 9)
     query = torch.randn(5, 4)
-    assert torch.equal(terms.score(query, query, Pairs.of_length(5), 1), torch.zeros(5, 5))
+    assert torch.equal(terms.score(query, query, PositionPairs.of_length(5), 1), torch.zeros(5, 5))
     torch.nn.init.normal_(terms.bias)
-    score = terms.score(query, query, Pairs.of_length(5), 2)
+    score = terms.score(query, query, PositionPairs.of_length(5), 2)
     assert torch.equal(score[0], terms.bias[2][torch.tensor([0, 5, 6, 6, 7])])
 
 

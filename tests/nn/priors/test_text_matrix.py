@@ -20,7 +20,7 @@ from headwise.nn.attention.sdpa import attention as fused
 from headwise.nn.encoders.encoder import Encoded
 from headwise.nn.encoders.long_texts import encode_in_windows
 from headwise.nn.networks.text_models import TextClassifierModel
-from headwise.nn.priors import PRIORS, Forward, GlobalTokens, Matrix, Pairs, TextMatrix, register
+from headwise.nn.priors import PRIORS, Forward, GlobalTokens, Matrix, PositionPairs, TextMatrix, register
 from headwise.nn.ragged import Layout, Ragged
 
 LENGTHS = (5, 0, 1, 3, 5)
@@ -97,7 +97,7 @@ def test_errors_of_layouts():
     with pytest.raises(ValueError, match=r"matrix, text 2: a matrix \[2, 3\] for 2 rows"):
         Layout([1, 2], matrices={"matrix": [torch.zeros(1, 1), torch.zeros(2, 3)]})
     with pytest.raises(HeadwiseError, match="has none of the name 'matrix'") as error:
-        Matrix().bias(Pairs.of_length(2))
+        Matrix().bias(PositionPairs.of_length(2))
     assert error.value.code == "HW313"
     layer = SelfAttention(4, [Matrix()], 4)
     assert layer(Ragged(torch.zeros(1, 4), Layout([1], matrices={"matrix": [torch.ones(1, 1)]})))

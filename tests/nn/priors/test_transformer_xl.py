@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from headwise.nn.priors import Pairs, TransformerXL
+from headwise.nn.priors import PositionPairs, TransformerXL
 from headwise.nn.priors.terms import sinusoids
 
 
@@ -23,7 +23,7 @@ def test_keys_after_the_query_get_their_own_distance():
     """The released relative shift gives them rows of other queries."""
     terms = TransformerXL().module(1, 4, 6).double()
     query, key = torch.randn(2, 5, 4, dtype=torch.float64)
-    score = terms.score(query, key, Pairs.of_length(5), 0)
+    score = terms.score(query, key, PositionPairs.of_length(5), 0)
     with torch.no_grad():
         for i in range(5):
             for j in range(5):

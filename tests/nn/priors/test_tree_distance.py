@@ -4,10 +4,10 @@ import pytest
 import torch
 
 from headwise.core.errors import ConfigError, HeadwiseError
-from headwise.nn.priors import Forward, Pairs, TreeDistance, WordDistance, from_json
+from headwise.nn.priors import Forward, PositionPairs, TreeDistance, WordDistance, from_json
 
 TREE = torch.tensor([[0, 2, 1], [2, 0, 1], [1, 1, 0]], dtype=torch.int16)
-PARSED, PLAIN = Pairs.of_length(3, tree=TREE), Pairs.of_length(3)
+PARSED, PLAIN = PositionPairs.of_length(3, tree=TREE), PositionPairs.of_length(3)
 
 
 def test_score_falls_with_the_distance_in_the_tree():

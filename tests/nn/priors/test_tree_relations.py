@@ -10,7 +10,7 @@ from headwise.nn.attention.sdpa import attention as fused
 from headwise.nn.encoders.encoder import Encoded
 from headwise.nn.encoders.long_texts import encode_in_windows
 from headwise.nn.networks.head_pruning import described_priors
-from headwise.nn.priors import Child, Pairs, Parent, Sibling, Sink, TreeRelations
+from headwise.nn.priors import Child, Parent, PositionPairs, Sibling, Sink, TreeRelations
 from headwise.nn.ragged import Layout, Ragged
 
 # "Two kids at a ballgame wash their hands", a fragment of two roots, a word.
@@ -52,7 +52,7 @@ def test_a_double_loop(prior, attend, node):
 
 def test_relations_have_names():
     layout = layout_of(node=True)
-    pairs = Pairs.of_length(9, marks=layout.marks_of(0))
+    pairs = PositionPairs.of_length(9, marks=layout.marks_of(0))
     relation = TreeRelations().bucket(pairs)
     names = [[TreeRelations.NAMES[number] for number in row] for row in relation.tolist()]
     assert set(names[0]) == {"node"}
@@ -63,7 +63,7 @@ def test_relations_have_names():
 
 
 def test_the_word_before_takes_the_place_of_a_parent():
-    pairs = Pairs.of_length(4)
+    pairs = PositionPairs.of_length(4)
     assert torch.equal(Parent("word").visible(pairs).int().sum(1), torch.tensor([1, 2, 2, 2]))
     assert torch.equal(Sibling("word").visible(pairs), torch.eye(4, dtype=torch.bool))
 
@@ -72,7 +72,7 @@ def test_the_word_before_takes_the_place_of_a_parent():
 def test_without_parses(prior):
     assert prior.tree_use == "error"
     with pytest.raises(HeadwiseError, match="relations in the dependency tree") as error:
-        getattr(prior, "bucket", prior.visible)(Pairs.of_length(3))
+        getattr(prior, "bucket", prior.visible)(PositionPairs.of_length(3))
     assert error.value.code == "HW310"
     with pytest.raises(ConfigError, match="'error' or 'word'"):
         type(prior)("words")

@@ -4,16 +4,16 @@ import pytest
 import torch
 
 from headwise.core.errors import ConfigError
-from headwise.nn.priors import Pairs, WordDistance
+from headwise.nn.priors import PositionPairs, WordDistance
 
 
 def test_score_falls_with_distance_on_both_sides():
-    score = WordDistance(0.5).score(Pairs.of_length(3))
+    score = WordDistance(0.5).score(PositionPairs.of_length(3))
     assert score.tolist() == [[0, -0.5, -1], [-0.5, 0, -0.5], [-1, -0.5, 0]]
 
 
 def test_score_is_exact_in_float64():
-    assert WordDistance(0.3).score(Pairs.of_length(2))[0, 1].item() == -0.3
+    assert WordDistance(0.3).score(PositionPairs.of_length(2))[0, 1].item() == -0.3
 
 
 def test_negative_alpha_prefers_what_is_far():

@@ -133,12 +133,12 @@ def _show(explanations: Iterable[tuple[int, "Explanation"]]) -> None:
             if words := [(word, share) for word, share in words if abs(share) >= _LEAST]:
                 word_shares = "  ".join(f"{visible(word)} {share:+.2f}" for word, share in words)
                 out.print(Padding(Text.assemble((f"{title}: ", "dim"), word_shares), (0, 0, 0, 2)))
-        if explanation.form is not None:
-            out.print(Padding(Text(explanation.form.summary), (0, 0, 0, 2)))
+        if explanation.surface_features is not None:
+            out.print(Padding(Text(explanation.surface_features.summary), (0, 0, 0, 2)))
         if explanation.columns:
             columns = "  ".join(visible(column.summary) for column in explanation.columns)
             out.print(Padding(Text.assemble(("columns: ", "dim"), columns), (0, 0, 0, 2)))
-        plain = explanation.form is None and not explanation.columns
+        plain = explanation.surface_features is None and not explanation.columns
         of = "no word" if plain else "neither" if not explanation.columns else "none of them"
         out.print(
             Padding(

@@ -51,7 +51,7 @@ def probe(
     # With these comes torch.
     from headwise.app.model_session import ModelSession
     from headwise.core.folder_layout import MANIFEST
-    from headwise.data.items.item_types import ITEM_TYPES, options_for
+    from headwise.data.items.item_types import ITEM_TYPES_BY_TASK, options_for
     from headwise.models.pictures import attention_span_figure, distances_by_layer
     from headwise.nn.embeddings.pretrained.hub import load_pretrained
     from headwise.nn.networks.attention_inspection import attention_spans as look
@@ -59,7 +59,7 @@ def probe(
     session = ModelSession.open(model) if (Path(model) / MANIFEST).exists() else None
     encoder = load_pretrained(model) if session is None else session.model
     if session is None or session.item_type.label_type.self_supervised:  # any texts will do
-        item_type = ITEM_TYPES["classify"]
+        item_type = ITEM_TYPES_BY_TASK["classify"]
         rows = item_type.rows(str(texts), options_for("classify", flag_values(read)))
         TerminalReporter().notes(rows.notes)
         if parses is not None:

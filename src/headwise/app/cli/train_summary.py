@@ -44,7 +44,7 @@ def print_outcome(outcome: TrainingReport, folder: Path, reporter: Reporter) -> 
     if outcome.test is None:
         out.print(f"\nThere are no test {many}, so there is no unbiased score; give some with --test.\n")
     else:
-        seen = outcome.seen
+        seen = outcome.test_duplicates
         what = f", {seen:,} of which also occur in training or dev data" if seen else ""
         out.print(f"\nOn the held-out test {many}{what}:\n")
         scores = outcome.test_scores
@@ -63,8 +63,12 @@ def print_outcome(outcome: TrainingReport, folder: Path, reporter: Reporter) -> 
         message = baseline_message(metric_table, scores, baseline, task.advice)
         if message is not None:
             reporter.message(message)
-    if outcome.teaching and (speeds := outcome.teaching["texts_per_second"]):
-        model_speed, teacher_speed, name = speeds["model"], speeds["teacher"], outcome.teaching["teacher"]
+    if outcome.distillation and (speeds := outcome.distillation["texts_per_second"]):
+        model_speed, teacher_speed, name = (
+            speeds["model"],
+            speeds["teacher"],
+            outcome.distillation["teacher"],
+        )
         ratio = model_speed / teacher_speed
         out.print(
             f"The model reads {model_speed:,.0f} {many}/s, its teacher ({name}) {teacher_speed:,.0f}: "

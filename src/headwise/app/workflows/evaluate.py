@@ -157,7 +157,7 @@ class ContaminationCheck:
         self.session, self.items = session, items
         item_type, data = session.item_type, session.info.data
         sha256 = item_type.fingerprint(items).sha256
-        is_remembered = in_fingerprint(item_type, data.seen, items)
+        is_remembered = in_fingerprint(item_type, data.training_fingerprint, items)
         learnt: Collection[int] = {number for number, remembered in enumerate(is_remembered) if remembered}
         self.messages = _contamination_messages(data, sha256, len(learnt), len(items), item_type.nouns.many)
         if not item_type.has_keys and data.is_training_file(sha256):

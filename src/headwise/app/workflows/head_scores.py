@@ -243,12 +243,12 @@ class _HeadAblation:
             for head in heads:
                 stack.enter_context(masked_head(head))
             evaluation = self.session.evaluate(self.items)
-            bare = self.session.task.confidence(self.session.model, self.items, evaluation)
+            baseline = self.session.task.confidence(self.session.model, self.items, evaluation)
         scores_without, head = evaluation.to_json(), heads[-1]
         key, sign = self.metric_table.primary_metric.key, -1 if self.metric_table.lower else 1
         bounds = None
-        if self.confidence is not None and bare is not None:
-            bounds = paired_interval(self.confidence[1], bare[1])
+        if self.confidence is not None and baseline is not None:
+            bounds = paired_interval(self.confidence[1], baseline[1])
         losses = [lookup(scores, "log_loss") for scores in (scores_without, self.scores)]
         loss = losses[0] - losses[1] if all(map(is_number, losses)) else None
         worth = sign * (self.score - lookup(scores_without, key))

@@ -21,7 +21,12 @@ from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
 from headwise.data.files.text_lines import file_name
 from headwise.data.items.examples import MultiLabelExample, TaggedSentence, writable_separator
-from headwise.data.items.item_types import ITEM_TYPES, infer_task, options_for, require_one_label_task
+from headwise.data.items.item_types import (
+    ITEM_TYPES_BY_TASK,
+    infer_task,
+    options_for,
+    require_one_label_task,
+)
 from headwise.data.items.labels import (
     evaluation_mask,
     label_names,
@@ -126,11 +131,11 @@ def noise_file(
     """
     file, options = file_name(file), dict(reading or {})
     task, why = infer_task(file, options)
-    if ITEM_TYPES[task] is ITEM_TYPES["tag"]:
+    if ITEM_TYPES_BY_TASK[task] is ITEM_TYPES_BY_TASK["tag"]:
         reporter.note(f"a file of tagged sentences ({why})")
         data = _read(file, task, options, "tags", 2, reporter)
         return [*find_tag_issues(data, reporter, base=base)]
-    if ITEM_TYPES[task] is ITEM_TYPES["multi-label"]:
+    if ITEM_TYPES_BY_TASK[task] is ITEM_TYPES_BY_TASK["multi-label"]:
         reporter.note(f"a file of label sets ({why})")
         data = _read(file, task, options, "labels in their sets", 1, reporter)
         return find_label_set_issues(data, reporter, base=base)
@@ -146,7 +151,7 @@ def _read(
     Raises:
         HeadwiseError: The file cannot be read, or has too few items or labels.
     """
-    item_type = ITEM_TYPES[task]
+    item_type = ITEM_TYPES_BY_TASK[task]
     data = item_type.read(file, options_for(task, options))
     reporter.notes(data.notes)
     labels = len(data.labels)

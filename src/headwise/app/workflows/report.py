@@ -145,7 +145,7 @@ def _item_material(session: ModelSession, evaluated: EvaluatedItems) -> JsonObje
     wrong = [places[mistake["where"]] for mistake in listed[:MOST_EXPLAINED] if mistake["where"] in places]
     explanations = _explanations(session, _sample_items(items, MOST_EXPLAINED))
     # The explanation of a part of an item may be that of another part than the wrong one.
-    explains_items = all(explanation.about is None for explanation in explanations)
+    explains_items = all(explanation.explained_span is None for explanation in explanations)
     why: dict[int, list[Explanation]] = {}
     for explanation in _explanations(session, wrong) if explains_items else ():
         why.setdefault(id(wrong[explanation.item]), []).append(explanation)
@@ -168,7 +168,7 @@ def _item_material(session: ModelSession, evaluated: EvaluatedItems) -> JsonObje
         "words": _top_words(explanations),
         "columns": _column_sizes(explanations),
         "maps": _maps(model, item_type, counted_items[:200]),
-        "repeats": _duplicate_counts(item_type, items, session.info.data.seen),
+        "repeats": _duplicate_counts(item_type, items, session.info.data.training_fingerprint),
     }
 
 

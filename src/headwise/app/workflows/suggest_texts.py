@@ -103,7 +103,7 @@ def suggest_file(
         file_arguments.get("reporter", NULL_REPORTER),
     )
     columns = _columns(session, requested, names, reporter)
-    seen = in_fingerprint(item_type, session.info.data.seen, [row.item for row in every])
+    seen = in_fingerprint(item_type, session.info.data.training_fingerprint, [row.item for row in every])
     left: dict[str, InputRow[Any]] = {}
     for row, was_seen in zip(every, seen, strict=True):
         key = normal_text(item_type.key(row.item))

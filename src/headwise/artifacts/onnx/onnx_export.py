@@ -62,7 +62,7 @@ from headwise.core.folder_layout import (
     VOCABULARY,
 )
 from headwise.core.version import __version__
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.linear.pair_features import dense_pair_size
 from headwise.metrics.metric_keys import SELECTIVE_PREDICTION
 from headwise.models.tasks import find_task_settings
@@ -245,7 +245,7 @@ def _network_weights(model: Any) -> dict[str, bytes]:
     """The file of weights from which headwise computes the network; empty if only onnxruntime can."""
     if unsupported_reason(model.config) is not None:
         return {}
-    builder_type, outputs_type = builder_types(ITEM_TYPES[model.config.task])
+    builder_type, outputs_type = builder_types(ITEM_TYPES_BY_TASK[model.config.task])
     outputs = outputs_type.read_outputs(model.outputs_json())
     builder = builder_type(model.config, model.features.vocabulary, (), outputs)
     tensors = model.state_dict()

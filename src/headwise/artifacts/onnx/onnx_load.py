@@ -60,7 +60,7 @@ from headwise.core.folder_layout import (
     TABLES,
     TRAINING,
 )
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.items.label_types import TagSequenceType
 from headwise.data.items.sentence_items import TaggedSentenceItems
 from headwise.linear.pair_features import NUMBERS, dense_pair_size
@@ -199,7 +199,7 @@ class Builder:
             raise self._error(CONFIG, "network: settings of another model")
         if unsupported_reason(config) is not None:
             return None
-        builder_type, _ = builder_types(ITEM_TYPES[config.task])
+        builder_type, _ = builder_types(ITEM_TYPES_BY_TASK[config.task])
         try:
             builder = builder_type(config, self.vocabulary, (), outputs)
         except (HeadwiseError, ValueError) as error:
@@ -325,7 +325,7 @@ def exported_info(folder: PathLike[str] | str) -> ModelInfo:
 
 
 def _model_class(settings: ExportSettings, where: str) -> Any:
-    item_type = ITEM_TYPES.get(settings.task)
+    item_type = ITEM_TYPES_BY_TASK.get(settings.task)
     model_class = (
         None if item_type is None else MODEL_CLASSES.get((type(item_type), type(item_type.label_type)))
     )

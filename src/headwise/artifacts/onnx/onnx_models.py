@@ -34,14 +34,14 @@ from headwise.text.text_features import EncodedPair, EncodedText, TextFeatures
 from headwise.text.vocabulary import Vocabulary
 
 
-def features_of(settings: ExportSettings, vocabulary: Vocabulary, spell: Any) -> TextFeatures:
-    """The text encoder of a model; for `spell` see `TextFeatures`."""
+def features_of(settings: ExportSettings, vocabulary: Vocabulary, character_encoder: Any) -> TextFeatures:
+    """The text encoder of a model; for `character_encoder` see `TextFeatures`."""
     windows = settings.windows
     return TextFeatures(
         settings.tokenizer,
         vocabulary,
         marks=frozenset(settings.network.marks),
-        spell=spell,
+        character_encoder=character_encoder,
         most=None if windows.long == "split" else lambda: windows.words,
         cut=windows.long == "truncate",
     )

@@ -87,7 +87,7 @@ class ExportSettings:
     """The settings of an exported model: the content of its folder apart from the network."""
 
     task: str
-    """A key of `headwise.data.items.item_types.ITEM_TYPES`."""
+    """A key of `headwise.data.items.item_types.ITEM_TYPES_BY_TASK`."""
     tokenizer: str = "penn"
     """How texts are cut into words."""
     windows: WindowSizes = field(default_factory=WindowSizes)

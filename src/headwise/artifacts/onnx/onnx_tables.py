@@ -44,8 +44,8 @@ class CharacterAugmentedLookup:
 
     def words(self, texts: Sequence[EncodedText]) -> tuple[Floats, Floats]:
         """See `WordLookup.words`."""
-        bare = [replace(text, spelling=text.spelling.pieces) for text in texts]
-        vectors, weights = self.reader.words(bare)
+        without_characters = [replace(text, spelling=text.spelling.pieces) for text in texts]
+        vectors, weights = self.reader.words(without_characters)
         if self.spelling is None:
             return vectors, weights
         spelled = self.spelling([text.spelling.words for text in texts])

@@ -179,14 +179,14 @@ def _reject_label_sets(sample: Sequence[Record], source: DataSource, label: str 
     if len(flags) < 2 or (label is not None and label not in flags):
         return
     label_counts = [sum(_probability(record.fields.get(name)) == 1 for name in flags) for record in sample]
-    bare, multiple = (
+    unlabelled, multiple = (
         sum(label_count == 0 for label_count in label_counts),
         sum(label_count > 1 for label_count in label_counts),
     )
     raise source.error(
         "HW131",
         f"the columns {', '.join(map(repr, flags[:8]))} hold yes and no, but of the first {len(sample):,} "
-        f"texts {bare:,} have none of these labels and {multiple:,} have several",
+        f"texts {unlabelled:,} have none of these labels and {multiple:,} have several",
         expected="one label for each text, or probabilities that add up to 1",
         advice="write the label of each text into a column 'label'",
     )

@@ -18,7 +18,7 @@ from headwise.data.errors import DataError
 from headwise.data.files.compression import read_once
 from headwise.data.files.file_lists import Files, FilesArgument, first_path, list_files
 from headwise.data.items.item_type import ItemType
-from headwise.data.items.item_types import ITEM_TYPES, infer_task, options_for
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK, infer_task, options_for
 from headwise.data.readers.file_sets import read_files_as_one
 
 ROLES = ("train", "dev", "test")
@@ -41,7 +41,7 @@ def doctor_files(
             place); "-" is standard input.
         task: The task that the files are for; guessed from the first file by default.
         reading: Reading options, where the guess may be wrong: fields of the options of the task's item
-            type (`headwise.data.items.item_types.ITEM_TYPES`).
+            type (`headwise.data.items.item_types.ITEM_TYPES_BY_TASK`).
 
     Raises:
         ConfigError: No files, an unknown task, or options that do not go together.
@@ -54,9 +54,9 @@ def doctor_files(
     reading, why = reading or {}, ""
     if task is None:
         task, why = infer_task(first_path(files[0]), reading)
-    if task not in ITEM_TYPES:
-        raise unknown_name_error("task", task, list(ITEM_TYPES))
-    item_type = ITEM_TYPES[task]
+    if task not in ITEM_TYPES_BY_TASK:
+        raise unknown_name_error("task", task, list(ITEM_TYPES_BY_TASK))
+    item_type = ITEM_TYPES_BY_TASK[task]
     diagnosis = diagnose(item_type, files, options_for(task, reading))
     return replace(diagnosis, task=task, why=why)
 
@@ -70,13 +70,13 @@ def diagnose(item_type: ItemType, paths: Sequence[Files], options: Any = None) -
     options = item_type.options() if options is None else options
     files: dict[str, CheckedFile] = {}
     findings: list[Finding] = []
-    like: Any = None
+    schema: Any = None
     for role, path in zip(guess_roles([*map(first_path, paths)]), paths, strict=True):
         errors: list[DataError] = []
         try:
-            data = _read(item_type, path, options, errors, like)
+            data = _read(item_type, path, options, errors, schema)
             files[role] = CheckedFile(role, data, item_type)
-            like = item_type.schema(data) if like is None else like
+            schema = item_type.schema(data) if schema is None else schema
         except DataError as error:
             errors.append(error)
         findings += _error_findings(errors)
@@ -118,15 +118,15 @@ def _role(path: str) -> str | None:
     return next((_NAMES[word] for word in words if word in _NAMES), None)
 
 
-def _read(item_type: ItemType, path: Files, options: Any, errors: list[DataError], like: Any) -> Any:
+def _read(item_type: ItemType, path: Files, options: Any, errors: list[DataError], schema: Any) -> Any:
     try:
-        return read_files_as_one(item_type, path, options, errors.append, like=like, examine=True)
+        return read_files_as_one(item_type, path, options, errors.append, schema=schema, examine=True)
     except DataError as error:
         if error.code != "HW105" or read_once(first_path(path)) or not hasattr(options, "encoding_errors"):
             raise
         errors[:] = [error]
     options = replace(options, encoding_errors="replace")
-    return read_files_as_one(item_type, path, options, errors.append, like=like, examine=True)
+    return read_files_as_one(item_type, path, options, errors.append, schema=schema, examine=True)
 
 
 def _error_findings(errors: Sequence[DataError]) -> list[Finding]:

@@ -64,7 +64,7 @@ class CheckedFile:
         return [normal_text(self.item_type.key(item)) for item in self.items]
 
     @cached_property
-    def seen(self) -> ContaminationIndex:
+    def contamination_index(self) -> ContaminationIndex:
         """Finds items of other files that are here too, or nearly."""
         return ContaminationIndex(self.item_type, self.same)
 

@@ -164,7 +164,7 @@ def shared_items(files: Mapping[str, CheckedFile]) -> Iterator[Finding]:
         severity = "info" if same_part else "warning"
         fix = f"results on {second.role} will look too good: remove these rows from {first.role}"
         fix = "remove one of the two" if same_part else fix
-        same, near_places = first.seen.places(second.keys)
+        same, near_places = first.contamination_index.places(second.keys)
         if same:
             distinct = second.same.keys() - {""}
             both = len({second.keys[n] for n in same})

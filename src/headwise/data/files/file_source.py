@@ -40,7 +40,7 @@ class DataSource:
     notes: list[str] = field(default_factory=list)
     neutral: int = 0
     """Sentiment trees (or phrases) left out because their label is neutral."""
-    bare: int = 0
+    unlabelled: int = 0
     """Records left out because their label is empty."""
     nulls: int = 0
     """Texts that are null in JSON and are read as empty ones."""

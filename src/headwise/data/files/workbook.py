@@ -52,10 +52,10 @@ def workbook_rows(file: str, sheet: str | None, notes: list[str]) -> Iterator[Ce
         head = [*islice(rows, _LOOKED_AT)]
         width = max(len(cells) for _, cells in head)
         left = min(_first_filled(cells) for _, cells in head)
-        if bare := _columns_without_values(head, width):
+        if empty_columns := _columns_without_values(head, width):
             with _damage_as_error(file):
                 book = openpyxl.load_workbook(opened, read_only=True, keep_links=False)
-            _check_formulas(_rows(book[name], file), head, bare, f"{file}{SEPARATOR}{name}")
+            _check_formulas(_rows(book[name], file), head, empty_columns, f"{file}{SEPARATOR}{name}")
         last = head[0][0] - 1
         for number, cells in chain(head, rows):
             for empty in range(last + 1, number):
@@ -168,7 +168,9 @@ def _columns_without_values(head: Sequence[Cells], width: int) -> list[int]:
     return columns
 
 
-def _check_formulas(rows: Iterator[Cells], head: Sequence[Cells], bare: Sequence[int], path: str) -> None:
+def _check_formulas(
+    rows: Iterator[Cells], head: Sequence[Cells], empty_columns: Sequence[int], path: str
+) -> None:
     """Reject columns of formulas that were never computed, whose cells are read as empty.
 
     Raises:
@@ -176,7 +178,7 @@ def _check_formulas(rows: Iterator[Cells], head: Sequence[Cells], bare: Sequence
     """
     values = dict(head)
     for number, cells in islice(rows, len(head)):
-        for column in bare:
+        for column in empty_columns:
             computed = values.get(number, [])
             if column < len(cells) and cells[column] and not "".join(computed[column : column + 1]):
                 raise DataError(

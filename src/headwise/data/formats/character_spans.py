@@ -232,7 +232,7 @@ def read_sentences(
         raw_spans = fields.get(spans or "", [])
         is_absent = spans not in fields and not is_task(fields)
         if labelled and (is_absent or raw_spans in (None, "")) and skips_unanswered(source):
-            source.bare += 1
+            source.unlabelled += 1
             continue
         absent += is_absent
         try:

@@ -273,7 +273,7 @@ def read_sentences(
                 starts = starts or bool(_DOCUMENT_COMMENT.match(text))
             continue
         if rows and labelled and skips_unanswered(source) and _is_untagged(rows, layout):
-            source.bare += 1
+            source.unlabelled += 1
             rows = []
         if rows:
             try:

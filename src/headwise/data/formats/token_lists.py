@@ -189,7 +189,7 @@ def read_sentences(
         fits = _is_parallel(tags, words) and "" not in tags
         missing = not isinstance(tags, list) or _is_untagged(tags)
         if labelled and not fits and missing and skips_unanswered(source):
-            source.bare += 1
+            source.unlabelled += 1
         elif labelled and not fits:
             number = len(tags) if isinstance(tags, list) else "no"
             problem = f"{number} tags in {tag!r} for {len(words)} tokens"

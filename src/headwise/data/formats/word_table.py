@@ -141,7 +141,7 @@ def read_sentences(
             continue
         if rows and (not number or sentence_name not in ("", name)):
             if labelled and skips_unanswered(source) and _is_untagged(rows, layout):
-                source.bare += 1
+                source.unlabelled += 1
             else:
                 try:
                     yield _sentence(rows, source, layout, labelled)

@@ -70,7 +70,7 @@ class ItemType(DoctorChecks, ABC, Generic[Item]):
 
     @abstractmethod
     def read(
-        self, path: str, options: Any = None, on_error: OnError = raise_error, *, like: Any = None
+        self, path: str, options: Any = None, on_error: OnError = raise_error, *, schema: Any = None
     ) -> Any:
         """Read a file with labels into memory.
 
@@ -79,7 +79,7 @@ class ItemType(DoctorChecks, ABC, Generic[Item]):
             options: Reading options, of the type `options`; what is not given is guessed.
             on_error: Called with the `DataError` of a record that cannot be used. By default it raises; if
                 it returns, the record is skipped and reading goes on.
-            like: The schema that items must fit, see `schema`.
+            schema: The schema that items must fit, see `schema`.
 
         Returns:
             A data set with `items`, `path`, `format`, `columns`, `notes`, `labels`, `skipped`, `findings`.
@@ -90,7 +90,7 @@ class ItemType(DoctorChecks, ABC, Generic[Item]):
 
     @abstractmethod
     def rows(
-        self, path: str, options: Any = None, on_error: OnError = raise_error, *, like: Any = None
+        self, path: str, options: Any = None, on_error: OnError = raise_error, *, schema: Any = None
     ) -> InputRows[Item]:
         """Read a file for prediction, record by record; labels are optional.
 
@@ -98,20 +98,20 @@ class ItemType(DoctorChecks, ABC, Generic[Item]):
             DataError: As `read`, at once or while iterating.
         """
 
-    def rows_to_predict(self, path: str, reading: Mapping[str, object], *, like: Any = None) -> InputRows:
+    def rows_to_predict(self, path: str, reading: Mapping[str, object], *, schema: Any = None) -> InputRows:
         """Read a file for prediction, by the user's reading settings, which have been checked.
 
         Raises:
             DataError, ConfigError: The file cannot be read with these settings.
         """
-        return self.rows(path, from_dict(self.options, reading), like=like)
+        return self.rows(path, from_dict(self.options, reading), schema=schema)
 
     def with_tokenizer(self, tokenizer: str) -> Self:
         """The item type for models with this tokenizer."""
         return self
 
     def prepare(self, paths: Sequence[str], options: Any) -> Any:
-        """The schema of all files (`like`), if it must be known before the first is read; None for most
+        """The schema of all files (`schema`), if it must be known before the first is read; None for most
         item types.
 
         Args:
@@ -229,10 +229,10 @@ class ItemType(DoctorChecks, ABC, Generic[Item]):
         return count_words(self.text(item))
 
     def examine(
-        self, path: str, options: Any = None, on_error: OnError = raise_error, *, like: Any = None
+        self, path: str, options: Any = None, on_error: OnError = raise_error, *, schema: Any = None
     ) -> Any:
         """Read a file for the doctor."""
-        return self.read(path, options, on_error, like=like)
+        return self.read(path, options, on_error, schema=schema)
 
     def columns_of(self, data: Any) -> tuple[str, str | None]:
         """The names of the item columns and the label column, for the doctor's report."""

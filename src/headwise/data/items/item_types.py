@@ -48,7 +48,7 @@ def _unlabelled_texts() -> ItemType:
     return UnlabelledTextItems()
 
 
-ITEM_TYPES: MutableMapping[str, ItemType] = LazyTable(
+ITEM_TYPES_BY_TASK: MutableMapping[str, ItemType] = LazyTable(
     {
         "classify": partial(TextItems, SINGLE_LABEL_TYPE),
         "multi-label": partial(TextItems, LABEL_SET_TYPE),
@@ -74,7 +74,7 @@ def options_for(task: str, reading: Mapping[str, object], where: str = "") -> An
         ConfigError: A setting is invalid, or belongs to other tasks only.
     """
     check_options(task, reading, where)
-    return from_dict(ITEM_TYPES[task].options, reading, where)
+    return from_dict(ITEM_TYPES_BY_TASK[task].options, reading, where)
 
 
 def check_options(task: str, reading: Mapping[str, object], where: str = "", *option_types: type) -> None:
@@ -92,13 +92,13 @@ def check_options(task: str, reading: Mapping[str, object], where: str = "", *op
     """
     field_names = {
         name
-        for option_type in (ITEM_TYPES[task].options, *option_types)
+        for option_type in (ITEM_TYPES_BY_TASK[task].options, *option_types)
         for name in option_type.__dataclass_fields__
     }
     for name in (key.replace("-", "_") for key in reading):
         tasks = [
             candidate
-            for candidate, item_type in ITEM_TYPES.items()
+            for candidate, item_type in ITEM_TYPES_BY_TASK.items()
             if name in item_type.options.__dataclass_fields__
         ]
         if name in field_names or not tasks:  # `from_dict` rejects unknown settings
@@ -114,7 +114,7 @@ def check_options(task: str, reading: Mapping[str, object], where: str = "", *op
 
 
 def rows_to_predict(
-    item_type: ItemType[Item], task: str, path: str, reading: Mapping[str, object], *, like: Any = None
+    item_type: ItemType[Item], task: str, path: str, reading: Mapping[str, object], *, schema: Any = None
 ) -> InputRows[Item] | InputRows[TaggedSentence] | InputRows[Example]:
     """The records of a file to predict.
 
@@ -123,14 +123,14 @@ def rows_to_predict(
         task: The task of the model.
         path: The file; "-" is standard input.
         reading: The user's reading settings.
-        like: See `ItemType.rows`.
+        schema: See `ItemType.rows`.
 
     Raises:
         ConfigError: See `options_for`.
         DataError: The file cannot be read with these settings.
     """
     check_options(task, reading, "", *item_type.prediction_options)
-    return item_type.rows_to_predict(path, reading, like=like)
+    return item_type.rows_to_predict(path, reading, schema=schema)
 
 
 def infer_task(path: str, reading: Mapping[str, object]) -> tuple[str, str]:
@@ -147,7 +147,7 @@ def infer_task(path: str, reading: Mapping[str, object]) -> tuple[str, str]:
         if not isinstance(value, bool | None if name == "header" else str | None):
             expected = "true or false" if name == "header" else "a text"
             raise ConfigError(f"data: {name}: expected {expected}, got {value!r:.80}")
-    item_types = [*ITEM_TYPES.items()][::-1]
+    item_types = [*ITEM_TYPES_BY_TASK.items()][::-1]
     # Where the options imply several tasks, the file decides.
     implied = {task: why for task, item_type in item_types if (why := item_type.implied_by(reading))}
     if path != "-" and not implied and is_brat(path):  # also where its annotations cannot be read
@@ -176,7 +176,7 @@ def require_one_label_task(path: str, reading: Mapping[str, object], advice: str
         ConfigError: The file is for another task.
     """
     task, why = infer_task(path, reading)
-    if ITEM_TYPES[task] is not ITEM_TYPES[DEFAULT_TASK]:
+    if ITEM_TYPES_BY_TASK[task] is not ITEM_TYPES_BY_TASK[DEFAULT_TASK]:
         because = f" ({why})" if why else ""
         more = f"; {advice}" if advice else ""
         raise ConfigError(

@@ -59,7 +59,9 @@ class PairItems(ItemType[Pair]):
 
         return (text_checks.shared_items, item_checks.shared_firsts, item_checks.reversed_pairs_between)
 
-    def read(self, path: str, options=None, on_error: OnError = raise_error, *, like=None) -> Dataset[Pair]:
+    def read(
+        self, path: str, options=None, on_error: OnError = raise_error, *, schema=None
+    ) -> Dataset[Pair]:
         return read_pairs(
             path,
             options or DEFAULT_PAIR_OPTIONS,
@@ -68,7 +70,7 @@ class PairItems(ItemType[Pair]):
         )
 
     def rows(
-        self, path: str, options=None, on_error: OnError = raise_error, *, like=None
+        self, path: str, options=None, on_error: OnError = raise_error, *, schema=None
     ) -> InputRows[Pair]:
         return read_pair_rows(path, options or DEFAULT_PAIR_OPTIONS, on_error)
 

@@ -67,11 +67,11 @@ class TaggedSentenceItems(ItemType[TaggedSentence]):
         super().__init__(label_type)
         self.tokenizer = tokenizer
 
-    def read(self, path: str, options=None, on_error: OnError = raise_error, *, like=None) -> TaggedData:
+    def read(self, path: str, options=None, on_error: OnError = raise_error, *, schema=None) -> TaggedData:
         return read_tagged(path, options or DEFAULT_TAG_OPTIONS, on_error, tokenizer=self.tokenizer)
 
     def rows(
-        self, path: str, options=None, on_error: OnError = raise_error, *, like=None
+        self, path: str, options=None, on_error: OnError = raise_error, *, schema=None
     ) -> InputRows[TaggedSentence]:
         """The sentences of a file of tokenized sentences, tagged or not. Only those in JSON have fields."""
         options = options or DEFAULT_TAG_OPTIONS
@@ -85,14 +85,14 @@ class TaggedSentenceItems(ItemType[TaggedSentence]):
         return type(self)(self.label_type, tokenizer)
 
     def rows_to_predict(
-        self, path: str, reading: Mapping[str, object], *, like=None
+        self, path: str, reading: Mapping[str, object], *, schema=None
     ) -> InputRows[TaggedSentence] | InputRows[Example]:
         """The sentences of a file to predict, if it is tokenized; otherwise its running texts.
 
         Args:
             path: The file; "-" is standard input.
             reading: The user's reading settings.
-            like: Not used.
+            schema: Not used.
 
         Raises:
             DataError: HW259, standard input could be either.

@@ -99,15 +99,15 @@ class SymbolStreamItems(ItemType[int]):
         return choose_symbols(self.unit, counts, size=self.max_symbols, min_count=self.min_count)
 
     def read(
-        self, path: str, options=None, on_error: OnError = raise_error, *, like=None
+        self, path: str, options=None, on_error: OnError = raise_error, *, schema=None
     ) -> SymbolStreamData:
-        """Read a text as symbol ids; `like` is the vocabulary, by default that of the file."""
+        """Read a text as symbol ids; `schema` is the vocabulary, by default that of the file."""
         options = options or DEFAULT_STREAM_OPTIONS
-        symbols = self.prepare([path], options) if like is None else like
+        symbols = self.prepare([path], options) if schema is None else schema
         text = read_stream(path, symbols, options.encoding, options.encoding_errors)
         return SymbolStreamData(text, text.path)
 
-    def rows(self, path: str, options=None, on_error: OnError = raise_error, *, like=None):
+    def rows(self, path: str, options=None, on_error: OnError = raise_error, *, schema=None):
         raise ConfigError(NO_LABELS)
 
     def split(
@@ -150,7 +150,7 @@ class SymbolStreamItems(ItemType[int]):
         digest.update(items.ids.tobytes())
         return Fingerprint(digest.hexdigest(), len(items), {})
 
-    def examine(self, path: str, options=None, on_error: OnError = raise_error, *, like=None) -> LineData:
+    def examine(self, path: str, options=None, on_error: OnError = raise_error, *, schema=None) -> LineData:
         return read_line_data(path, options or DEFAULT_STREAM_OPTIONS)
 
     def classes_of(self, data) -> tuple[tuple[str, int, float], ...]:
@@ -192,7 +192,7 @@ class UnlabelledTextItems(TextItems):
         super().__init__(label_type)
         self.options = ReadOptions
 
-    def read(self, path: str, options=None, on_error: OnError = raise_error, *, like=None) -> Dataset:
+    def read(self, path: str, options=None, on_error: OnError = raise_error, *, schema=None) -> Dataset:
         rows = read_rows(path, options or ReadOptions(), on_error)
         texts = [Example(row.item.text, line=row.line) for row in rows]
         empty = sum(not example.text.strip() for example in texts)
@@ -200,7 +200,7 @@ class UnlabelledTextItems(TextItems):
         return Dataset(texts, rows.path, rows.format, columns, rows.notes, empty)
 
     def rows(
-        self, path: str, options=None, on_error: OnError = raise_error, *, like=None
+        self, path: str, options=None, on_error: OnError = raise_error, *, schema=None
     ) -> InputRows[Example]:
         raise ConfigError(NO_ANSWERS)
 

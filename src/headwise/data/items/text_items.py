@@ -99,9 +99,9 @@ class TextItems(ItemType[Example]):
         one = SoftLabelOptions if label_type.one_label else WeightOptions
         self.options = MultiLabelOptions if self.sets else one
 
-    def read(self, path: str, options=None, on_error: OnError = raise_error, *, like=None) -> Dataset:
+    def read(self, path: str, options=None, on_error: OnError = raise_error, *, schema=None) -> Dataset:
         options = options or self.options()
-        schema = like or TextSchema()
+        schema = schema or TextSchema()
         if self.sets:
             training_labels, separator = schema.labels, schema.separator
             if separator and not (options.label_separator or options.label_columns):
@@ -112,9 +112,9 @@ class TextItems(ItemType[Example]):
         return read_examples(path, options, on_error, tabular=schema.tabular)
 
     def rows(
-        self, path: str, options=None, on_error: OnError = raise_error, *, like=None
+        self, path: str, options=None, on_error: OnError = raise_error, *, schema=None
     ) -> InputRows[Example]:
-        tabular = (like or TextSchema()).tabular
+        tabular = (schema or TextSchema()).tabular
         return read_rows(path, options or self.options(), on_error, tabular=tabular)
 
     def schema(self, data):

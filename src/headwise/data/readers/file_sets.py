@@ -22,7 +22,7 @@ def read_files_as_one(
     options: Any = None,
     on_error: OnError = raise_error,
     *,
-    like: Any = None,
+    schema: Any = None,
     examine: bool = False,
 ) -> Any:
     """Read one file or several with labels into memory; see `ItemType.read`.
@@ -35,7 +35,7 @@ def read_files_as_one(
         files: The files.
         options: See `ItemType.read`.
         on_error: See `ItemType.read`.
-        like: See `ItemType.read`.
+        schema: See `ItemType.read`.
         examine: Read for the doctor.
 
     Raises:
@@ -43,14 +43,14 @@ def read_files_as_one(
     """
     read = item_type.examine if examine else item_type.read
     if isinstance(files, str):
-        return read(files, options, on_error, like=like)
+        return read(files, options, on_error, schema=schema)
     first_name, *names = files.paths
-    first = read(first_name, options, on_error, like=like)
+    first = read(first_name, options, on_error, schema=schema)
     options = _with_columns(item_type.options() if options is None else options, first)
-    like = item_type.schema(first) if like is None else like
+    schema = item_type.schema(first) if schema is None else schema
     data_sets = [first]
     for name in names:
-        data = read(name, options, on_error, like=like)
+        data = read(name, options, on_error, schema=schema)
         check_columns(first, data)
         data_sets.append(item_type.label_type.respell_as_training(list(first.labels), data)[0])
     notes = list(first.notes)

@@ -103,8 +103,8 @@ def read_examples(
         columns = replace(columns, tabular=typed)
     if source.neutral:
         source.notes.append(f"neutral trees or phrases (label 2) left out: {source.neutral:,}")
-    if source.bare:
-        source.notes.append(f"texts without a label left out: {source.bare:,}")
+    if source.unlabelled:
+        source.notes.append(f"texts without a label left out: {source.unlabelled:,}")
     note_left_out(source)
     counts = Counter(label for example in examples for label in example.labels)
     if form in GLUED_FORMATS and (glued := labels_with_words(counts)):
@@ -116,9 +116,9 @@ def read_examples(
     details = (
         tuple(source.notes),
         empty,
-        source.neutral + source.bare,
+        source.neutral + source.unlabelled,
         tuple(source.findings),
-        source.bare,
+        source.unlabelled,
     )
     return Dataset(examples, source.path, form, columns, *details)
 
@@ -144,10 +144,10 @@ def _labelled_examples(
 def _multi_label_examples(
     records: Iterator[Record], columns: Columns, source: DataSource
 ) -> Iterator[Example]:
-    repeated, occurring, bare = list[int](), set[str](), 0
+    repeated, occurring, unlabelled = list[int](), set[str](), 0
     for record in records:
         if skips_unanswered(source) and has_label_columns(columns) and is_unlabelled(record, columns):
-            source.bare += 1
+            source.unlabelled += 1
             continue
         text = read_text_field(record, columns.text, source)
         cells = cells_of(record, columns, source)
@@ -159,11 +159,11 @@ def _multi_label_examples(
         if len(labels) < len(cells):
             repeated.append(record.line)
         occurring.update(labels)
-        bare += not labels
+        unlabelled += not labels
         tabular = read_cells(record, columns.tabular)
         yield MultiLabelExample(text, None, record.line, labels=labels, weight=weight, tabular=tabular)
-    if bare and has_label_columns(columns):
-        source.notes.append(f"texts without a label, which is an answer like others: {bare:,}")
+    if unlabelled and has_label_columns(columns):
+        source.notes.append(f"texts without a label, which is an answer like others: {unlabelled:,}")
     if isinstance(columns, MultiHotColumns) and (
         idle := [name for name in columns.flags if name not in occurring]
     ):
@@ -383,7 +383,7 @@ def read_label_field(record: Record, name: str, source: DataSource) -> str | Non
         return label
     skip_hint = " (--empty-labels skip leaves such rows out)" * hasattr(source.options, "empty_labels")
     if not label and skips_unanswered(source):
-        source.bare += 1
+        source.unlabelled += 1
     elif name not in record.fields:
         advice = f"add it or remove the row{skip_hint}"
         source.report_error("HW117", f"no field {name!r}", record.line, expected="a label", advice=advice)

@@ -71,12 +71,14 @@ def read_pairs(
         pairs.append(pair)
     if skipped:
         source.notes.append(f"pairs without a label ({options.no_label!r}) left out: {skipped:,}")
-    if source.bare:
-        source.notes.append(f"pairs with an empty label left out: {source.bare:,}")
+    if source.unlabelled:
+        source.notes.append(f"pairs with an empty label left out: {source.unlabelled:,}")
     note_left_out(source)
     pairs, spelling_notes = unify_spellings(pairs)
     source.notes += spelling_notes
-    return Dataset(pairs, source.path, form, columns, tuple(source.notes), empty, skipped + source.bare)
+    return Dataset(
+        pairs, source.path, form, columns, tuple(source.notes), empty, skipped + source.unlabelled
+    )
 
 
 def read_pair_rows(

@@ -129,7 +129,7 @@ def read_tagged(
     file_sentences: list[tuple[str, TaggedSentence]] = []
     notes: list[str] = []
     findings: list[Finding] = []
-    plan, bare = None, 0
+    plan, unlabelled = None, 0
     weight_options = WeightOptions(
         encoding=options.encoding,
         encoding_errors=options.encoding_errors,
@@ -148,7 +148,7 @@ def read_tagged(
             head, lines = look_ahead(lines)
             plan = _plan(head, source, options, labelled, tokenizer)
         file_sentences += [(file, _with_shared_strings(sentence)) for sentence in plan.read(lines, source)]
-        bare += source.bare
+        unlabelled += source.unlabelled
         notes += null_text_notes(source)
     if plan is None:
         raise DataError("HW103", "no files", path=name)
@@ -175,8 +175,8 @@ def read_tagged(
         sentences.append(sentence)
     if documents and documents[0] > 0:
         documents.insert(0, 0)
-    if bare:
-        notes.append(f"sentences that nobody has tagged, left out: {bare:,}")
+    if unlabelled:
+        notes.append(f"sentences that nobody has tagged, left out: {unlabelled:,}")
     if skipped:
         notes.append(f"sentences left out, as they cannot be used: {skipped:,}")
     data = TaggedData(

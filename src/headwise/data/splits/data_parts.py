@@ -141,9 +141,9 @@ def read_parts(
         )
     shares = {"dev": split.dev, "test": split.test}
     cut = [name for name, share in shares.items() if share and name not in provided]
-    like = item_type.prepare([path for names in provided.values() for path in paths_of(names)], options)
+    schema = item_type.prepare([path for names in provided.values() for path in paths_of(names)], options)
     for name, path in provided.items():
-        data = read_files_as_one(item_type, path, item_type.part_options(options, name, cut), like=like)
+        data = read_files_as_one(item_type, path, item_type.part_options(options, name, cut), schema=schema)
         if (heads := getattr(parses, name)) is not None:
             if reader is None:
                 raise item_type.no_parses_error()
@@ -165,7 +165,7 @@ def read_parts(
             ]
         else:
             item_type.label_type.check(data, nouns)
-            like = item_type.schema(data) if like is None else like
+            schema = item_type.schema(data) if schema is None else schema
             part_notes += [(name, finding.message) for finding in data.findings]
         files[name] = data
     train_items = files["train"].items

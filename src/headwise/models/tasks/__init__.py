@@ -1,5 +1,5 @@
-"""The registry of tasks that models can be trained for; `headwise.data.items.item_types.ITEM_TYPES` has
-their item types.
+"""The registry of tasks that models can be trained for;
+`headwise.data.items.item_types.ITEM_TYPES_BY_TASK` has their item types.
 
 The settings of the tasks do not need torch; a task itself is imported when it is looked up.
 """

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from headwise.nn.networks.bag_model import BagModel
     from headwise.nn.networks.text_model import TextEncoderModel
     from headwise.nn.networks.text_models import MultiLabelModel, PairModel, TextClassifierModel
-    from headwise.training.ensembles import SingleLabelEnsemble
+    from headwise.training.ensembles import SingleLabelEnsembleFitter
     from headwise.training.settings import RunConfig
     from headwise.training.text_objectives import ClassificationObjective
     from headwise.training.train_result import PostTrainingFit, TrainResult
@@ -116,10 +116,10 @@ class LabelTask(
         objective.out_of_scope = parts.fitted_out_of_scope
         return objective
 
-    def ensemble(self, objective: ClassificationObjective[Classifier]) -> SingleLabelEnsemble:
-        from headwise.training.ensembles import SingleLabelEnsemble
+    def ensemble_fitter(self, objective: ClassificationObjective[Classifier]) -> SingleLabelEnsembleFitter:
+        from headwise.training.ensembles import SingleLabelEnsembleFitter
 
-        return SingleLabelEnsemble(objective)
+        return SingleLabelEnsembleFitter(objective)
 
     def set_thresholds_setting(self, model: Classifier, thresholds: str | None) -> None:
         if thresholds is not None:
@@ -323,24 +323,24 @@ def member_outputs(model: TextEncoderModel | BagModel, items: Sequence[object]) 
     return {"encoder": ensemble.outputs_of(encoded), "linear_model": ensemble.linear_scores(encoded)}
 
 
-_SEVERAL, _FEW_LABELS, _ENOUGH = 4_000, 25, 1_000
+_ENCODER_TEXTS, _ENCODER_LABELS, _TEXTS_PER_EXTRA_LABEL = 4_000, 25, 1_000
 """Minimum number of training texts for an encoder that learns word order; maximum number of labels, or more
-if each has `_ENOUGH` texts."""
-_TEXTS_OF_EACH, _MOST_WORDS = 20, 100_000
+if each has `_TEXTS_PER_EXTRA_LABEL` texts."""
+_BASE_TEXTS_PER_LABEL, _BASE_WORDS = 20, 100_000
 """Minimum number of training texts for each label, on average, and maximum number of words of all, for a
 start from the encoder of a base. It takes a minute for so many words."""
-_FEWEST, _OPINIONS = 500, 5
+_TWO_EPOCH_TEXTS, _TWO_EPOCH_LABELS = 500, 5
 """Number of training texts from which two epochs from such a start are as good as five, and topics are
 learnt as well without it; maximum number of labels from there on, as opinions and feelings have."""
-_MANY, _LONG, _MOST = 20_000, 100, 10_000_000
+_SLOW_TEXTS, _SLOW_MEAN_WORDS, _SLOW_WORDS = 20_000, 100, 10_000_000
 """Number of training texts above which that encoder is too slow for its gain if texts are long on average
-(`_LONG` words) or in total (`_MOST` words)."""
-_LOOKED_AT = 1_000
+(`_SLOW_MEAN_WORDS`) or in total (`_SLOW_WORDS`)."""
+_SAMPLED_TEXTS = 1_000
 
 
 def mean_words(parts: DataParts[Sequence[Example]]) -> float:
     """The mean number of words of the training texts, in a sample of them."""
-    sample = parts.train[:: max(1, len(parts.train) // _LOOKED_AT)]
+    sample = parts.train[:: max(1, len(parts.train) // _SAMPLED_TEXTS)]
     return sum(map(parts.item_type.size, sample)) / len(sample)
 
 
@@ -352,13 +352,13 @@ def pretrained_encoder(
     texts = len(parts.train)
     if (
         not settings
-        or labels > (_FEW_LABELS if texts < _FEWEST else _OPINIONS)
-        or not _TEXTS_OF_EACH * labels <= texts < _SEVERAL
+        or labels > (_ENCODER_LABELS if texts < _TWO_EPOCH_TEXTS else _TWO_EPOCH_LABELS)
+        or not _BASE_TEXTS_PER_LABEL * labels <= texts < _ENCODER_TEXTS
     ):
         return {}
-    if texts * mean_words(parts) > _MOST_WORDS:
+    if texts * mean_words(parts) > _BASE_WORDS:
         return {}
-    train: JsonObject = {"epochs": 5 if texts < _FEWEST else 2}
+    train: JsonObject = {"epochs": 5 if texts < _TWO_EPOCH_TEXTS else 2}
     return {**settings, "base": {"encoder": "on"}, "train": train}
 
 
@@ -384,13 +384,15 @@ class ClassifyTask(LabelTask["TextClassifierModel", Example]):
         linear model know. The encoder is then a correction to these, not initialised from them, unless
         there are many labels. With fewer texts, the encoder of the base has learnt it before."""
         texts, labels = len(parts.train), len(all_labels(parts.train))
-        if texts < _SEVERAL:
+        if texts < _ENCODER_TEXTS:
             return pretrained_encoder(pretrained, parts, labels)
-        if labels > max(_FEW_LABELS, texts // _ENOUGH):
+        if labels > max(_ENCODER_LABELS, texts // _TEXTS_PER_EXTRA_LABEL):
             return {}
         if any(item.shares is not None for item in parts.train):
             return {}
-        if texts >= _MANY and ((words := mean_words(parts)) > _LONG or words * texts > _MOST):
+        if texts >= _SLOW_TEXTS and (
+            (words := mean_words(parts)) > _SLOW_MEAN_WORDS or words * texts > _SLOW_WORDS
+        ):
             return {}
         return {"encoder": {"name": "ms-san", "distances": ["word", "none"]}, "base": {"probe": False}}
 

@@ -24,7 +24,7 @@ from headwise.nn.networks.model_config import ModelConfig
 from headwise.text.vocabulary import Coverage, WordVectors
 from headwise.training.language_objectives import LanguageObjective
 from headwise.training.settings import RunConfig
-from headwise.training.train_result import ModelEnsemble
+from headwise.training.train_result import ModelEnsembleFitter
 
 BASELINE = "frequencies alone"
 _STRETCHES = 200  # number of stretches of a text that models are compared on
@@ -88,8 +88,8 @@ class LanguageModelTask(Task[LanguageModel, SymbolStream, SymbolStreamData, Lang
     def objective(self, model: LanguageModel, parts: DataParts[SymbolStream]) -> LanguageObjective:
         return LanguageObjective(model, parts.train, parts.dev)
 
-    def ensemble(self, objective: LanguageObjective) -> ModelEnsemble:
-        return ModelEnsemble(lambda: objective.model.score(objective.dev).to_json())
+    def ensemble_fitter(self, objective: LanguageObjective) -> ModelEnsembleFitter:
+        return ModelEnsembleFitter(lambda: objective.model.score(objective.dev).to_json())
 
     def primary_metric(self, parts: DataParts[SymbolStream], config: ModelConfig) -> str:
         return "perplexity" if config.language.unit == "words" else "bits"

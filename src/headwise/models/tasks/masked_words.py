@@ -21,7 +21,7 @@ from headwise.nn.networks.model_config import ModelConfig
 from headwise.text.vocabulary import Vocabulary
 from headwise.training.language_objectives import LEAST, MaskedObjective
 from headwise.training.settings import RunConfig
-from headwise.training.train_result import ModelEnsemble
+from headwise.training.train_result import ModelEnsembleFitter
 
 BASELINE = "frequencies alone"
 _MOST_EVALUATED = 1_000  # maximum number of dev texts evaluated after each epoch
@@ -63,8 +63,8 @@ class MaskedWordsTask(Task[MaskedModel, Sequence[Example], Dataset[Example], Mas
     def begin(self, model: MaskedModel, objective: MaskedObjective) -> None:
         objective.begin()
 
-    def ensemble(self, objective: MaskedObjective) -> ModelEnsemble:
-        return ModelEnsemble(lambda: objective.model.score(objective.dev).to_json())
+    def ensemble_fitter(self, objective: MaskedObjective) -> ModelEnsembleFitter:
+        return ModelEnsembleFitter(lambda: objective.model.score(objective.dev).to_json())
 
     def primary_metric(self, parts: DataParts[Sequence[Example]], config: ModelConfig) -> str:
         return "perplexity"

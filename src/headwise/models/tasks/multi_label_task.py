@@ -49,7 +49,7 @@ from headwise.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from headwise.nn.networks.text_models import MultiLabelModel
-    from headwise.training.ensembles import MultiLabelEnsemble
+    from headwise.training.ensembles import MultiLabelEnsembleFitter
     from headwise.training.settings import RunConfig
     from headwise.training.text_objectives import MultiLabelObjective
     from headwise.training.train_result import PostTrainingFit, TrainResult
@@ -111,10 +111,10 @@ class MultiLabelTask(Task["MultiLabelModel", Sequence[Example], Dataset[Example]
         objective.out_of_scope = parts.fitted_out_of_scope
         return objective
 
-    def ensemble(self, objective: MultiLabelObjective) -> MultiLabelEnsemble:
-        from headwise.training.ensembles import MultiLabelEnsemble
+    def ensemble_fitter(self, objective: MultiLabelObjective) -> MultiLabelEnsembleFitter:
+        from headwise.training.ensembles import MultiLabelEnsembleFitter
 
-        return MultiLabelEnsemble(objective)
+        return MultiLabelEnsembleFitter(objective)
 
     def set_thresholds_setting(self, model: MultiLabelModel, thresholds: str | None) -> None:
         if thresholds is not None:

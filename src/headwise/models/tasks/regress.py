@@ -43,7 +43,7 @@ from headwise.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from headwise.nn.networks.text_models import PairScorer, TextRegressorModel
-    from headwise.training.ensembles import NumberEnsemble
+    from headwise.training.ensembles import NumberEnsembleFitter
     from headwise.training.settings import RunConfig
     from headwise.training.text_objectives import NumberObjective
     from headwise.training.train_result import TrainResult
@@ -75,10 +75,10 @@ class NumberTask(
         weights = training_weights(parts.train), evaluation_weights(parts.dev)
         return NumberObjective(model, train, dev, *weights)
 
-    def ensemble(self, objective: NumberObjective[Regressor]) -> NumberEnsemble:
-        from headwise.training.ensembles import NumberEnsemble
+    def ensemble_fitter(self, objective: NumberObjective[Regressor]) -> NumberEnsembleFitter:
+        from headwise.training.ensembles import NumberEnsembleFitter
 
-        return NumberEnsemble(objective)
+        return NumberEnsembleFitter(objective)
 
     def training_summary(self, fitted: TrainResult) -> list[str]:
         return linear_model_message(fitted.model)

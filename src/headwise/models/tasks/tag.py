@@ -45,7 +45,7 @@ from headwise.text.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from headwise.nn.networks.tag_model import TagModel
     from headwise.training.settings import RunConfig
-    from headwise.training.tagging_objective import TagEnsemble, TaggingObjective
+    from headwise.training.tagging_objective import TagEnsembleFitter, TaggingObjective
     from headwise.training.train_result import TrainResult
 
 _CONTEXT = 6  # words shown on either side of an error
@@ -101,10 +101,10 @@ class TagTask(Task["TagModel", Sequence[TaggedSentence], TaggedData, TagEvaluati
 
         return TaggingObjective(model, parts.train, parts.dev)
 
-    def ensemble(self, objective: TaggingObjective) -> TagEnsemble:
-        from headwise.training.tagging_objective import TagEnsemble
+    def ensemble_fitter(self, objective: TaggingObjective) -> TagEnsembleFitter:
+        from headwise.training.tagging_objective import TagEnsembleFitter
 
-        return TagEnsemble(objective, lambda: evaluate_tags(objective.model, objective.dev).to_json())
+        return TagEnsembleFitter(objective, lambda: evaluate_tags(objective.model, objective.dev).to_json())
 
     def primary_metric(self, parts: DataParts[Sequence[TaggedSentence]], config: ModelConfig) -> str:
         return self._score(parts)

@@ -20,7 +20,7 @@ from headwise.data.files.file_lists import place
 from headwise.data.items.dataset import Dataset
 from headwise.data.items.examples import Example
 from headwise.data.items.item_type import ItemType
-from headwise.data.items.item_types import ITEM_TYPES
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.items.text_items import TextSchema
 from headwise.data.items.training_labels import check_label_names
 from headwise.data.splits.data_parts import DataParts
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from headwise.nn.networks.word_model import WordModel
     from headwise.training.loop import Objective
     from headwise.training.settings import RunConfig
-    from headwise.training.train_result import ModelEnsemble, PostTrainingFit, TrainResult
+    from headwise.training.train_result import ModelEnsembleFitter, PostTrainingFit, TrainResult
 
 Model = TypeVar("Model", bound="BaseModel")
 """The class of a task's models."""
@@ -58,7 +58,7 @@ class TaskType(ABC, Generic[Model, Items, File, Evaluation]):
     """The common base of the parts of a task: its name and the types of its items and models."""
 
     name: ClassVar[str]
-    """Key in `TASKS` and in `ITEM_TYPES`."""
+    """Key in `TASKS` and in `ITEM_TYPES_BY_TASK`."""
     title: ClassVar[str]
     """Display name of its models, as `text classifier`."""
 
@@ -70,7 +70,7 @@ class TaskType(ABC, Generic[Model, Items, File, Evaluation]):
     @property
     def item_type(self) -> ItemType:
         """The item type."""
-        return ITEM_TYPES[self.name]
+        return ITEM_TYPES_BY_TASK[self.name]
 
     def item_type_for(self, config: ModelConfig) -> ItemType:
         """The item type under these settings."""
@@ -148,7 +148,7 @@ class TaskTraining(TaskType[Model, Items, File, Evaluation]):
             objective.init_from_probe()
 
     @abstractmethod
-    def ensemble(self, objective: Any) -> ModelEnsemble:
+    def ensemble_fitter(self, objective: Any) -> ModelEnsembleFitter:
         """Fits what follows the last epoch of a training run with this objective: the linear member,
         ensemble weights, calibration, thresholds."""
 

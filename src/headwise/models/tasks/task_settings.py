@@ -75,15 +75,15 @@ def text_defaults(items: int, *, vectors: bool, encoder: str) -> Settings:
     return settings
 
 
-def teacher_settings(human: int, items: int) -> Settings:
+def teacher_settings(gold_texts: int, items: int) -> Settings:
     """Settings that override the defaults where a teacher has labelled most of the texts. Dev texts are
     labelled by people, so their number decides on the refit.
 
     Args:
-        human: Number of training texts labelled by people.
+        gold_texts: Number of training texts labelled by people.
         items: Number of all training texts.
     """
-    return {"train": {"refit": human < FEW and items <= _LONG}}
+    return {"train": {"refit": gold_texts < FEW and items <= _LONG}}
 
 
 def probe_start_settings(settings: Settings, items: int) -> Settings:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from headwise.nn.priors import Pairs, Prior
+from headwise.nn.priors import PositionPairs, Prior
 from headwise.nn.priors.learned import Tuned
 from headwise.nn.ragged import Layout
 
@@ -36,7 +36,7 @@ def attention(query: Tensor, key: Tensor, value: Tensor, priors: Sequence[Prior]
     rows = zip(*(x.split(layout.sizes) for x in (query, key, value)), strict=True)
     for text, (q, k, v) in enumerate(rows):
         parts = layout.marks_of(text), layout.matrices_of(text)
-        pairs = Pairs.of_length(len(q), q.device, trees[text], *parts)
+        pairs = PositionPairs.of_length(len(q), q.device, trees[text], *parts)
         heads = [
             mix(head_weights(q[:, h], k[:, h], prior, pairs), v[:, h], prior, pairs)
             for h, prior in enumerate(priors)
@@ -45,7 +45,7 @@ def attention(query: Tensor, key: Tensor, value: Tensor, priors: Sequence[Prior]
     return torch.cat(outputs) if outputs else value  # no texts: no rows either
 
 
-def head_weights(q: Tensor, k: Tensor, prior: Prior, pairs: Pairs) -> Tensor:
+def head_weights(q: Tensor, k: Tensor, prior: Prior, pairs: PositionPairs) -> Tensor:
     """Attention weights of one head in one text: queries and keys `[n, size]` -> `[n, n]`."""
     place = pairs.query[:, 0]
     logits = prior.rotate(q, place) @ prior.rotate(k, place).T / q.shape[-1] ** 0.5
@@ -62,7 +62,7 @@ def head_weights(q: Tensor, k: Tensor, prior: Prior, pairs: Pairs) -> Tensor:
     return prior.add_sinks(weights, logits) if isinstance(prior, Tuned) else weights
 
 
-def mix(weights: Tensor, v: Tensor, prior: Prior, pairs: Pairs) -> Tensor:
+def mix(weights: Tensor, v: Tensor, prior: Prior, pairs: PositionPairs) -> Tensor:
     """The output of one head of one text: its weights `[n, n]`, `[n, value size]` -> `[n, value size]`."""
     output = weights @ v
     return prior.add_values(output, weights, pairs) if isinstance(prior, Tuned) else output

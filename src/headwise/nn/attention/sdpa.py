@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
-from headwise.nn.priors import Pairs, Prior
+from headwise.nn.priors import PositionPairs, Prior
 from headwise.nn.priors.learned import Tuned
 from headwise.nn.ragged import Layout
 from headwise.nn.torch_modes import cacheable_tensors
@@ -192,7 +192,7 @@ class Group:
             return torch.arange(self.longest, device=self.lengths.device)
 
     @cached_property
-    def pairs(self) -> Pairs:
+    def pairs(self) -> PositionPairs:
         """All pairs of all texts, which broadcast to `[texts, longest, longest]`."""
         with cacheable_tensors():
             place, lengths = self.place, self.lengths
@@ -200,7 +200,9 @@ class Group:
             both = {name: (mark[:, :, None], mark[:, None, :]) for name, mark in marks.items()}
             ends = lengths[:, None, None]
             matrices = {name: self._padded_square(numbers) for name, numbers in self.matrices.items()}
-            return Pairs(place[None, :, None], place[None, None, :], ends, self._tree, both, matrices)
+            return PositionPairs(
+                place[None, :, None], place[None, None, :], ends, self._tree, both, matrices
+            )
 
     def _padded(self, numbers: tuple[Tensor, ...]) -> Tensor:
         """The numbers of the rows of each text, `[texts, longest]`, 0 in the padding."""

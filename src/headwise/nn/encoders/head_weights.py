@@ -23,7 +23,7 @@ from headwise.nn.encoders.bp_transformer import GraphSelfAttention, MemoryAttent
 from headwise.nn.encoders.disan import DirectionalAttention
 from headwise.nn.encoders.set_transformer import MAB
 from headwise.nn.encoders.star_transformer import StarStep, projected
-from headwise.nn.priors import Pairs
+from headwise.nn.priors import PositionPairs
 from headwise.nn.priors.learned import tune
 from headwise.nn.ragged import Layout, Ragged
 
@@ -154,7 +154,7 @@ def _self(
         rows = slice(start, start + size)
         tree = x.layout.trees[text] if x.layout.trees else None
         parts = x.layout.marks_of(text), x.layout.matrices_of(text)
-        pairs = Pairs.of_length(size, x.device, tree, *parts)
+        pairs = PositionPairs.of_length(size, x.device, tree, *parts)
         q, k, v = query[rows], key[rows], value[rows]
         weights = [reference.head_weights(q[:, h], k[:, h], p, pairs) for h, p in enumerate(priors)]
         for h, prior in enumerate(priors):

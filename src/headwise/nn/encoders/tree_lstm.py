@@ -132,8 +132,8 @@ class _TreePlan:
         """From the nodes in the order of the levels, the roots and their texts."""
         rows = np.empty_like(order)
         rows[order] = np.arange(len(order))
-        bare = np.setdiff1d(np.arange(layout.texts), of)
-        roots, of = np.append(roots, np.full(len(bare), len(order))), np.append(of, bare)
+        singletons = np.setdiff1d(np.arange(layout.texts), of)
+        roots, of = np.append(roots, np.full(len(singletons), len(order))), np.append(of, singletons)
         numbers = (rows, roots, of, np.bincount(of, minlength=layout.texts))
         return cls(levels, *(_tensor(array, layout) for array in numbers))
 

@@ -21,7 +21,7 @@ from headwise.core.errors import ConfigError
 from headwise.nn.encoders import BPTransformerConfig
 from headwise.nn.encoders.encoder_configs import HasWidth, output_width
 from headwise.nn.layers.layer_configs import LanguageConfig
-from headwise.nn.priors import Pairs, Prior
+from headwise.nn.priors import PositionPairs, Prior
 from headwise.nn.torch_modes import checkpointed
 
 _LOGITS = 1 << 22  # maximum number of logits held at once: with many words they would dominate memory
@@ -146,7 +146,7 @@ def _noncausal_reason(prior: Prior) -> str | None:
     if prior.tree_use != "none" or prior.marks or prior.matrices:
         return "needs parsed texts"
     with torch.device("cpu"):  # also if the model is built on the meta device
-        biases = [prior.bias(Pairs.of_length(n), torch.float64).expand(n, n) for n in _LENGTHS]
+        biases = [prior.bias(PositionPairs.of_length(n), torch.float64).expand(n, n) for n in _LENGTHS]
     for n, bias in zip(_LENGTHS, biases, strict=True):
         if bias.triu(1).isneginf().sum() != n * (n - 1) // 2:
             return "sees symbols to come"

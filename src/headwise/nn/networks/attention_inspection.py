@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from headwise.core.config import JsonObject
+from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
 from headwise.core.tokenizer import get_tokenizer
 from headwise.data.items.dataset import TextWindow, cut_windows
@@ -35,6 +36,7 @@ from headwise.nn.ragged import Ragged
 from headwise.runtime.pair_outputs import as_pair
 
 
+@renamed_parameters(seen="attended_words")
 @dataclass(frozen=True)
 class AttentionMap:
     """The weights of one attention module in one text, or in one window of a long text.
@@ -44,7 +46,7 @@ class AttentionMap:
         module: Name of the attention module in the encoder; some layers have several.
         text: Index of the text: 0, for pairs 0 or 1.
         words: The words of the whole text.
-        seen: The words of the attended text: the same text, or the other one of a pair.
+        attended_words: The words of the attended text: the same text, or the other one of a pair.
         weights: `[heads, queries, keys]`; see `headwise.nn.encoders.head_weights.RecordedAttention`.
         queries: The attending nodes. Words are numbered in the whole text.
         keys: The attended nodes.
@@ -57,7 +59,7 @@ class AttentionMap:
     module: str
     text: int
     words: tuple[str, ...]
-    seen: tuple[str, ...]
+    attended_words: tuple[str, ...]
     weights: Tensor
     queries: tuple[AttentionNode, ...]
     keys: tuple[AttentionNode, ...]
@@ -68,7 +70,7 @@ class AttentionMap:
         """Display name of a node: the word, the words of a span, or its kind in brackets."""
         if node.stop == node.start:
             return f"[{node.name}]"
-        words = self.seen if node.name == "other" else self.words
+        words = self.attended_words if node.name == "other" else self.words
         return " ".join(words[node.start : node.stop])
 
     def between_words(self) -> Tensor:
@@ -78,7 +80,7 @@ class AttentionMap:
         Rows of words that are no queries here are 0.
         """
         of = _word_incidence(self.queries, len(self.words)).to(self.weights)
-        to = _word_incidence(self.keys, len(self.seen)).to(self.weights)
+        to = _word_incidence(self.keys, len(self.attended_words)).to(self.weights)
         looks = [node.name in ("word", "state") for node in self.queries]
         of = of * torch.tensor(looks, device=of.device)[:, None]
         return of.T @ self.weights @ (to / to.sum(1, keepdim=True).clamp(min=1))
@@ -222,7 +224,7 @@ def _attention_map(
         module=look.module,
         text=text,
         words=words[text],
-        seen=words[seen],
+        attended_words=words[seen],
         weights=look.weights.cpu(),
         queries=queries,
         keys=keys,

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from headwise.core.errors import ConfigError
 from headwise.nn.attention.self_attention import Heads, SelfAttention
 from headwise.nn.encoders.encoder_configs import encoder_name
-from headwise.nn.priors.base import Pairs, Prior
+from headwise.nn.priors.base import PositionPairs, Prior
 from headwise.nn.priors.learned import Tuned, tune
 
 
@@ -51,10 +51,10 @@ class TrainedPrior(Prior):
     label: str
     name: ClassVar[str] = "trained"
 
-    def visible(self, pairs: Pairs) -> Tensor:
+    def visible(self, pairs: PositionPairs) -> Tensor:
         return self.prior.visible(pairs)
 
-    def score(self, pairs: Pairs) -> Tensor | None:
+    def score(self, pairs: PositionPairs) -> Tensor | None:
         if not isinstance(self.prior, Tuned):
             return self.prior.score(pairs)
         length = int(pairs.length)

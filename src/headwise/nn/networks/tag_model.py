@@ -68,7 +68,7 @@ class TagModel(TagOutputs, WordModel):
         inner = vector_size if spelled and not config.pretrained.name else width
         super().__init__(config, vocabulary, files, width=inner)
         self.name_tags(tags, written, config.tagger.scheme, alphabet)
-        self.features.spell = character_encoder_of(self.embedding)
+        self.features.character_encoder = character_encoder_of(self.embedding)
         self.spelling = (
             CharacterAugmentedEmbedding(inner, width, config.characters, alphabet) if spelled else None
         )

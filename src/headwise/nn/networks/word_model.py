@@ -84,7 +84,7 @@ class WordModel(BaseModel):
             marks=mark_names(self.encoder),
             matrices={prior.name: prior.matrix for prior in text_matrices(self.encoder)},
             parser=new_parser(config.syntax),
-            spell=getattr(self.embedding, "prepare", None),
+            character_encoder=getattr(self.embedding, "prepare", None),
             most=None if config.windows.long == "split" else self.max_words,
             cut=config.windows.long == "truncate",
         )

@@ -4,8 +4,10 @@ names are imported when they are used."""
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from headwise.core.deprecation import warn_renamed
+
 if TYPE_CHECKING:
-    from headwise.nn.priors.base import Band, LearnedPrior, Pairs, Prior, Sum
+    from headwise.nn.priors.base import Band, LearnedPrior, PositionPairs, Prior, Sum
     from headwise.nn.priors.direction import Backward, Earlier, Forward, Later
     from headwise.nn.priors.distance import Gaussian, TreeDistance, WordDistance, alibi
     from headwise.nn.priors.document import SameParagraph, SameSentence, SentenceDistance
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
         TransformerXL,
         TreeBuckets,
     )
-    from headwise.nn.priors.notation import parse_prior, spell
+    from headwise.nn.priors.notation import format_prior, parse_prior
     from headwise.nn.priors.registry import PRIORS, from_json, register
     from headwise.nn.priors.scales import allocate_scales, head_counts, parse_scale
     from headwise.nn.priors.sparse import Dilated, GlobalTokens, RandomBlocks
@@ -48,8 +50,8 @@ __all__ = [
     "LearnedPrior",
     "LearnedSlope",
     "Matrix",
-    "Pairs",
     "Parent",
+    "PositionPairs",
     "Prior",
     "RandomBlocks",
     "Rotary",
@@ -72,6 +74,7 @@ __all__ = [
     "alibi",
     "allocate_scales",
     "flex_mods",
+    "format_prior",
     "from_json",
     "head_counts",
     "parse_heads",
@@ -79,14 +82,13 @@ __all__ = [
     "parse_prior",
     "parse_scale",
     "register",
-    "spell",
 ]
 
 _NAMES = {
     "base": (
         "Band",
         "LearnedPrior",
-        "Pairs",
+        "PositionPairs",
         "Prior",
         "Sum",
     ),
@@ -130,7 +132,7 @@ _NAMES = {
     ),
     "notation": (
         "parse_prior",
-        "spell",
+        "format_prior",
     ),
     "registry": (
         "PRIORS",
@@ -167,7 +169,14 @@ _NAMES = {
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}
 
 
+_RENAMED = {"Pairs": "PositionPairs", "spell": "format_prior"}
+"""Public names that changed, for one release."""
+
+
 def __getattr__(name: str) -> Any:
+    if name in _RENAMED:
+        warn_renamed(f"{__name__}.{name}", _RENAMED[name])
+        return globals().get(_RENAMED[name]) or __getattr__(_RENAMED[name])
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -28,7 +28,7 @@ Lengths = TypeVar("Lengths", "Tensor", NDArray[np.int64])
 
 
 @dataclass(frozen=True)
-class Pairs:
+class PositionPairs:
     """The (query, key) pairs that a prior is asked about; all fields broadcast together.
 
     Attributes:
@@ -56,7 +56,7 @@ class Pairs:
         tree: Tensor | None = None,
         marks: Mapping[str, Tensor] | None = None,
         matrices: Mapping[str, Tensor] | None = None,
-    ) -> Pairs:
+    ) -> PositionPairs:
         """All pairs of one text: query `[n, 1]`, key `[1, n]`, length `[1, 1]`; `marks` are `[n]`."""
         import torch
 
@@ -90,13 +90,13 @@ class Prior:
 
     name: ClassVar[str]
 
-    def visible(self, pairs: Pairs) -> Tensor:
+    def visible(self, pairs: PositionPairs) -> Tensor:
         """Boolean, broadcasts to the pairs: may this query attend to this key?"""
         import torch
 
         return torch.ones_like(pairs.key, dtype=torch.bool)
 
-    def score(self, pairs: Pairs) -> Tensor | None:
+    def score(self, pairs: PositionPairs) -> Tensor | None:
         """A finite addend to the scaled logits of the visible pairs; None for 0."""
         return None
 
@@ -130,7 +130,7 @@ class Prior:
 
     @property
     def marks(self) -> frozenset[str]:
-        """The names of the marks that the prior compares (see `Pairs.marks`)."""
+        """The names of the marks that the prior compares (see `PositionPairs.marks`)."""
         return frozenset()
 
     @property
@@ -148,7 +148,7 @@ class Prior:
         """The different priors with parameters that this one consists of."""
         return ()
 
-    def bias(self, pairs: Pairs, dtype: torch.dtype | None = None) -> Tensor:
+    def bias(self, pairs: PositionPairs, dtype: torch.dtype | None = None) -> Tensor:
         """The dense additive form: `score` where visible, -inf elsewhere; in float32 by default."""
         import torch
 
@@ -205,13 +205,13 @@ class Sum(Prior):
         if not all(isinstance(part, Prior) for part in self.parts):
             raise ConfigError(f"a sum consists of priors, got {self.parts!r}")
 
-    def visible(self, pairs: Pairs) -> Tensor:
+    def visible(self, pairs: PositionPairs) -> Tensor:
         visible = self.parts[0].visible(pairs)
         for part in self.parts[1:]:
             visible = visible & part.visible(pairs)
         return visible
 
-    def score(self, pairs: Pairs) -> Tensor | None:
+    def score(self, pairs: PositionPairs) -> Tensor | None:
         scores = [score for part in self.parts if (score := part.score(pairs)) is not None]
         if not scores:
             return None

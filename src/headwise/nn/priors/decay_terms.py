@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import logsigmoid
 
-from headwise.nn.priors.base import Pairs
+from headwise.nn.priors.base import PositionPairs
 from headwise.nn.priors.distance import alibi_slopes
 from headwise.nn.priors.terms import Terms, wide
 
@@ -21,7 +21,7 @@ def _positive(start: Tensor | float, raw: Tensor) -> Tensor:
     return start * (_GAIN * wide(raw)).exp()
 
 
-def _distance(pairs: Pairs, dtype: torch.dtype) -> Tensor:
+def _distance(pairs: PositionPairs, dtype: torch.dtype) -> Tensor:
     return (pairs.query - pairs.key).abs().to(dtype)
 
 
@@ -36,7 +36,7 @@ class SlopeTerms(Terms):
         """The slope of a head."""
         return _positive(self.start[head], self.raw[head])
 
-    def score(self, query: Tensor, key: Tensor, pairs: Pairs, head: int) -> Tensor:
+    def score(self, query: Tensor, key: Tensor, pairs: PositionPairs, head: int) -> Tensor:
         slope = self.slope(head)
         return (-slope * _distance(pairs, slope.dtype)).to(query.dtype)
 
@@ -58,7 +58,7 @@ class KerpleTerms(Terms):
         power = 2 * (_GAIN * wide(second)).sigmoid()
         return _positive(0.1, first), _positive(1.0, second) if self.form == "log" else power
 
-    def score(self, query: Tensor, key: Tensor, pairs: Pairs, head: int) -> Tensor:
+    def score(self, query: Tensor, key: Tensor, pairs: PositionPairs, head: int) -> Tensor:
         first, second = self.rates(head)
         distance = _distance(pairs, first.dtype)
         if self.form == "log":
@@ -85,7 +85,7 @@ class FireTerms(Terms):
         self.log_scale = nn.Parameter(torch.tensor(math.log(0.1)))
         self.log_least = nn.Parameter(torch.tensor(math.log(16.0)))
 
-    def score(self, query: Tensor, key: Tensor, pairs: Pairs, head: int) -> Tensor:
+    def score(self, query: Tensor, key: Tensor, pairs: PositionPairs, head: int) -> Tensor:
         scale, least = wide(self.log_scale).exp(), wide(self.log_least).exp()
         reach = torch.maximum(pairs.query, pairs.length - 1 - pairs.query).to(scale.dtype)
         offset = (pairs.key - pairs.query).to(scale.dtype)
@@ -106,7 +106,7 @@ class SpanTerms(Terms):
         """z of a head."""
         return _positive(self.start, self.raw[head])
 
-    def score(self, query: Tensor, key: Tensor, pairs: Pairs, head: int) -> Tensor:
+    def score(self, query: Tensor, key: Tensor, pairs: PositionPairs, head: int) -> Tensor:
         span = self.span(head)
         mask = (self.ramp + span - _distance(pairs, span.dtype)) / self.ramp
         return mask.clamp(min=math.exp(-80)).clamp(max=1).log().to(query.dtype)
@@ -127,7 +127,7 @@ class ForgettingTerms(Terms):
         """b of a head."""
         return 3 + _GAIN * wide(self.raw[head])
 
-    def score(self, query: Tensor, key: Tensor, pairs: Pairs, head: int) -> Tensor:
+    def score(self, query: Tensor, key: Tensor, pairs: PositionPairs, head: int) -> Tensor:
         # Sums of 32 bits or more: a difference of two sums over many words.
         gates = logsigmoid(wide(key) @ wide(self.weight[head]).to(wide(key).dtype) + self.bias(head))
         sums = gates.cumsum(dim=-1)
@@ -145,7 +145,7 @@ class CopeTerms(Terms):
         self.furthest = furthest
         self.tables = nn.Parameter(torch.zeros(2, furthest + 1, head_size))
 
-    def score(self, query: Tensor, key: Tensor, pairs: Pairs, head: int) -> Tensor:
+    def score(self, query: Tensor, key: Tensor, pairs: PositionPairs, head: int) -> Tensor:
         query, dtype = wide(query), query.dtype
         gates = (query @ wide(key).transpose(-1, -2)).sigmoid()  # [..., n, n]
         sums, at_query = gates.cumsum(dim=-1), gates.diagonal(dim1=-2, dim2=-1).unsqueeze(-1)

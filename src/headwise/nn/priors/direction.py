@@ -9,7 +9,7 @@ from __future__ import annotations  # the priors are read without torch
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from headwise.nn.priors.base import Band, Lengths, Pairs, Prior
+from headwise.nn.priors.base import Band, Lengths, PositionPairs, Prior
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -22,7 +22,7 @@ class Forward(Prior):
 
     name: ClassVar[str] = "forward"
 
-    def visible(self, pairs: Pairs) -> Tensor:
+    def visible(self, pairs: PositionPairs) -> Tensor:
         return pairs.key <= pairs.query
 
     def band(self, lengths: Lengths) -> Band:
@@ -42,7 +42,7 @@ class Backward(Prior):
 
     name: ClassVar[str] = "backward"
 
-    def visible(self, pairs: Pairs) -> Tensor:
+    def visible(self, pairs: PositionPairs) -> Tensor:
         return pairs.key >= pairs.query
 
     def band(self, lengths: Lengths) -> Band:
@@ -63,7 +63,7 @@ class Earlier(Prior):
 
     name: ClassVar[str] = "earlier"
 
-    def visible(self, pairs: Pairs) -> Tensor:
+    def visible(self, pairs: PositionPairs) -> Tensor:
         return pairs.key < pairs.query
 
     def band(self, lengths: Lengths) -> Band:
@@ -80,7 +80,7 @@ class Later(Prior):
 
     name: ClassVar[str] = "later"
 
-    def visible(self, pairs: Pairs) -> Tensor:
+    def visible(self, pairs: PositionPairs) -> Tensor:
         return pairs.key > pairs.query
 
     def band(self, lengths: Lengths) -> Band:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from headwise.core.errors import ConfigError, HeadwiseError
-from headwise.nn.priors.base import Band, Lengths, Pairs, Prior, TreeUse, check_number
+from headwise.nn.priors.base import Band, Lengths, PositionPairs, Prior, TreeUse, check_number
 from headwise.nn.priors.direction import Backward, Forward
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class WordDistance(Prior):
     def __post_init__(self) -> None:
         check_number(self, "alpha")
 
-    def score(self, pairs: Pairs) -> Tensor:
+    def score(self, pairs: PositionPairs) -> Tensor:
         distance = (pairs.query - pairs.key).abs()
         # In float64, where there is one: float32 would round alpha and be off by 1e-8 in float64 models.
         return -self.alpha * (distance if distance.device.type == "mps" else distance.double())
@@ -66,7 +66,7 @@ class TreeDistance(Prior):
         check_number(self, "alpha")
         check_fallback(self.fallback)
 
-    def score(self, pairs: Pairs) -> Tensor:
+    def score(self, pairs: PositionPairs) -> Tensor:
         """`-alpha * d(i, j)`.
 
         Raises:
@@ -84,7 +84,7 @@ class TreeDistance(Prior):
         return f"tree distance {self.alpha:g}"
 
 
-def tree_steps(pairs: Pairs, fallback: str) -> Tensor:
+def tree_steps(pairs: PositionPairs, fallback: str) -> Tensor:
     """The steps from word to word in the dependency tree, whole numbers.
 
     Raises:
@@ -181,7 +181,7 @@ class Gaussian(Prior):
         if self.sigma <= 0:
             raise ConfigError(f"the sigma of a Gaussian must be more than 0, got {self.sigma}")
 
-    def score(self, pairs: Pairs) -> Tensor:
+    def score(self, pairs: PositionPairs) -> Tensor:
         distance = pairs.query - pairs.key
         # In float64, where there is one, for the same reason as in WordDistance.
         distance = distance if distance.device.type == "mps" else distance.double()

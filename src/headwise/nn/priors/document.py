@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from headwise.core.errors import HeadwiseError
-from headwise.nn.priors.base import Pairs, Prior, check_number, check_whole
+from headwise.nn.priors.base import PositionPairs, Prior, check_number, check_whole
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class _SameUnit(Prior):
     """Words of one unit of the text see each other. A classification node belongs to every unit."""
 
-    def visible(self, pairs: Pairs) -> Tensor:
+    def visible(self, pairs: PositionPairs) -> Tensor:
         """Who shares the unit.
 
         Raises:
@@ -88,16 +88,16 @@ class SentenceDistance(Prior):
         if self.reach is not None:
             check_whole(self, 0, "reach")
 
-    def _steps(self, pairs: Pairs) -> Tensor:
+    def _steps(self, pairs: PositionPairs) -> Tensor:
         query, key = unit_numbers(pairs, "sentence")
         return (query - key).abs() * ((query >= 0) & (key >= 0))
 
-    def visible(self, pairs: Pairs) -> Tensor:
+    def visible(self, pairs: PositionPairs) -> Tensor:
         if self.reach is None:
             return super().visible(pairs)
         return self._steps(pairs) <= self.reach
 
-    def score(self, pairs: Pairs) -> Tensor:
+    def score(self, pairs: PositionPairs) -> Tensor:
         """`-alpha` times the distance in sentences.
 
         Raises:
@@ -120,7 +120,7 @@ class SentenceDistance(Prior):
         return f"sentence distance {self.alpha:g}{within}"
 
 
-def unit_numbers(pairs: Pairs, unit: str) -> tuple[Tensor, Tensor]:
+def unit_numbers(pairs: PositionPairs, unit: str) -> tuple[Tensor, Tensor]:
     """The number of the unit of the query's word and of the key's; -1 for a node of all units.
 
     Args:

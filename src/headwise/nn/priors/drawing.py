@@ -9,7 +9,7 @@ from torch import Tensor
 
 from headwise.core.errors import ConfigError
 from headwise.core.html import render
-from headwise.nn.priors.base import Pairs, Prior
+from headwise.nn.priors.base import PositionPairs, Prior
 
 _GRID = 96  # pixels of a head's grid, whatever the length
 _GAP = 16
@@ -118,7 +118,7 @@ def _weights(
 ) -> list[list[float | None]]:
     """For every query and key: `exp(score)` as a part of the head's largest, None where not visible."""
     nothing = {part.name: torch.zeros(length, length) for part in prior.matrices}
-    pairs = Pairs.of_length(length, tree=tree, marks=marks, matrices=nothing)
+    pairs = PositionPairs.of_length(length, tree=tree, marks=marks, matrices=nothing)
     bias = prior.bias(pairs).expand(length, length)
     weights = (bias - bias.max()).exp().tolist()
     return [

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from headwise.core.errors import ConfigError
-from headwise.nn.priors.base import Pairs, Prior
+from headwise.nn.priors.base import PositionPairs, Prior
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -43,7 +43,7 @@ def flex_mods(priors: Sequence[Prior], lengths: Tensor) -> tuple[ScoreMod, MaskM
             )
 
     def score_mod(score: Tensor, text: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:
-        pairs = Pairs(query, key, lengths[text])
+        pairs = PositionPairs(query, key, lengths[text])
         for number, prior in enumerate(priors):
             added = prior.score(pairs)
             if added is not None:
@@ -52,7 +52,7 @@ def flex_mods(priors: Sequence[Prior], lengths: Tensor) -> tuple[ScoreMod, MaskM
 
     def mask_mod(text: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:
         length = lengths[text]
-        pairs = Pairs(query, key, length)
+        pairs = PositionPairs(query, key, length)
         padded = (query >= length) & (query == key)
         inside = (query < length) & (key < length)
         visible = torch.zeros_like(inside)

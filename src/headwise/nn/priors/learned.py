@@ -12,7 +12,7 @@ from typing import ClassVar, cast
 import torch
 from torch import Tensor, nn
 
-from headwise.nn.priors.base import LearnedPrior, Pairs, Prior
+from headwise.nn.priors.base import LearnedPrior, PositionPairs, Prior
 from headwise.nn.priors.terms import Terms, wide
 
 
@@ -32,10 +32,10 @@ class Tuned(Prior):
     terms: tuple[tuple[Terms, int], ...]
     name: ClassVar[str] = "tuned"
 
-    def visible(self, pairs: Pairs) -> Tensor:
+    def visible(self, pairs: PositionPairs) -> Tensor:
         return self.prior.visible(pairs)
 
-    def score(self, pairs: Pairs) -> Tensor | None:
+    def score(self, pairs: PositionPairs) -> Tensor | None:
         return self.prior.score(pairs)
 
     def rotate(self, rows: Tensor, place: Tensor) -> Tensor:
@@ -45,7 +45,7 @@ class Tuned(Prior):
     def sees_self(self) -> bool:
         return self.prior.sees_self
 
-    def add_scores(self, logits: Tensor, query: Tensor, key: Tensor, pairs: Pairs) -> Tensor:
+    def add_scores(self, logits: Tensor, query: Tensor, key: Tensor, pairs: PositionPairs) -> Tensor:
         """The logits `[..., n, n]` with the scores of all terms; see `Terms.score`."""
         for terms, head in self.terms:
             score = terms.score(query, key, pairs, head)
@@ -67,7 +67,7 @@ class Tuned(Prior):
                 logits = torch.logaddexp(total, sink)
         return weights
 
-    def add_values(self, output: Tensor, weights: Tensor, pairs: Pairs) -> Tensor:
+    def add_values(self, output: Tensor, weights: Tensor, pairs: PositionPairs) -> Tensor:
         """The output `[..., n, value size]` with the values of all terms; see `Terms.value`."""
         for terms, head in self.terms:
             value = terms.value(weights, pairs, head)

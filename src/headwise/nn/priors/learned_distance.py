@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from headwise.core.errors import ConfigError
-from headwise.nn.priors.base import LearnedPrior, Pairs, Prior, TreeUse, check_number, check_whole
+from headwise.nn.priors.base import LearnedPrior, PositionPairs, Prior, TreeUse, check_number, check_whole
 from headwise.nn.priors.distance import check_fallback, tree_steps
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ class T5Buckets(LearnedPrior):
         wide = [math.ceil(single * ratio ** (k / single) - 1e-9) for k in range(single)]
         return [*range(1, single), *wide]
 
-    def bucket(self, pairs: Pairs) -> Tensor:
+    def bucket(self, pairs: PositionPairs) -> Tensor:
         """The bucket of each pair, int64."""
         import torch
 
@@ -161,7 +161,7 @@ class TreeBuckets(LearnedPrior):
         check_whole(self, 1, "furthest")
         check_fallback(self.fallback)
 
-    def bucket(self, pairs: Pairs) -> Tensor:
+    def bucket(self, pairs: PositionPairs) -> Tensor:
         """The bucket of each pair, int64.
 
         Raises:

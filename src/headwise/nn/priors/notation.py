@@ -1,4 +1,4 @@
-"""spell and parse_prior: priors as text, for the command line, recipes and saved configurations.
+"""format_prior and parse_prior: priors as text, for the command line, recipes and saved configurations.
 
     prior    := term ("+" term)*
     term     := name ["(" [argument ("," argument)*] ")"]
@@ -51,7 +51,7 @@ def parse_prior(text: str) -> Prior:
     return prior
 
 
-def spell(prior: Prior) -> str:
+def format_prior(prior: Prior) -> str:
     """The shortest text that `parse_prior` turns back into an equal prior.
 
     Raises:
@@ -64,7 +64,7 @@ def spell(prior: Prior) -> str:
             "have one once headwise.nn.priors.register has been called with their class"
         )
     if isinstance(prior, Sum):
-        parts = [spell(part) for part in prior.parts]
+        parts = [format_prior(part) for part in prior.parts]
         if len(parts) > 1 and not any(isinstance(part, Sum) for part in prior.parts):
             return " + ".join(parts)
         return f"sum({', '.join(parts)})"
@@ -75,9 +75,9 @@ def spell(prior: Prior) -> str:
             if value is None:
                 raise ConfigError(f"{field.name} of {prior!r} is None, which has no spelling")
             window = type(prior) is Window
-            bare = place == 0 or window
+            positional = place == 0 or window
             spelled = _spell_value(value, hints[field.name], part=window)
-            arguments.append(("" if bare else f"{field.name}=") + spelled)
+            arguments.append(("" if positional else f"{field.name}=") + spelled)
     return prior.name + (f"({', '.join(arguments)})" if arguments else "")
 
 
@@ -88,7 +88,7 @@ Value = bool | int | float | str | Prior
 def _spell_value(value: Value, kind: object, *, part: bool) -> str:
     kinds = _kinds(kind)
     if isinstance(value, Prior):
-        return spell(value)
+        return format_prior(value)
     if isinstance(value, bool | str):
         return value if isinstance(value, str) else str(value).lower()
     if int in kinds:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from headwise.core.errors import ConfigError
-from headwise.nn.priors.base import LearnedPrior, Pairs, Prior, TreeUse, check_whole
+from headwise.nn.priors.base import LearnedPrior, PositionPairs, Prior, TreeUse, check_whole
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -39,7 +39,7 @@ class Dilated(Prior):
             if self.width % 2 == 0:
                 raise ConfigError(f"the width of a dilated window must be odd, got {self.width}")
 
-    def visible(self, pairs: Pairs) -> Tensor:
+    def visible(self, pairs: PositionPairs) -> Tensor:
         distance = (pairs.query - pairs.key).abs()
         seen = distance % self.step == 0
         return seen if self.width is None else seen & (distance <= (self.width - 1) // 2)
@@ -79,13 +79,13 @@ class GlobalTokens(Prior):
         if not isinstance(self.inner, Prior):
             raise ConfigError(f"global tokens stand around another prior, got {self.inner!r}")
 
-    def _global(self, pairs: Pairs) -> Tensor:
+    def _global(self, pairs: PositionPairs) -> Tensor:
         return (pairs.query < self.count) | (pairs.key < self.count)
 
-    def visible(self, pairs: Pairs) -> Tensor:
+    def visible(self, pairs: PositionPairs) -> Tensor:
         return self._global(pairs) | self.inner.visible(pairs)
 
-    def score(self, pairs: Pairs) -> Tensor | None:
+    def score(self, pairs: PositionPairs) -> Tensor | None:
         import torch
 
         score = self.inner.score(pairs)
@@ -144,7 +144,7 @@ class RandomBlocks(Prior):
         check_whole(self, 1, "size")
         check_whole(self, 0, "count", "neighbours", "seed")
 
-    def visible(self, pairs: Pairs) -> Tensor:
+    def visible(self, pairs: PositionPairs) -> Tensor:
         import torch
 
         query, key, length = torch.broadcast_tensors(

@@ -6,7 +6,7 @@ from functools import lru_cache
 import torch
 from torch import Tensor, nn
 
-from headwise.nn.priors.base import Pairs
+from headwise.nn.priors.base import PositionPairs
 from headwise.nn.torch_modes import cacheable_tensors, is_cacheable
 
 
@@ -19,12 +19,12 @@ class Terms(nn.Module):
     their positions in the last two sizes, which broadcast to `[..., n, n]`.
     """
 
-    def score(self, query: Tensor, key: Tensor, pairs: Pairs, head: int) -> Tensor | None:
+    def score(self, query: Tensor, key: Tensor, pairs: PositionPairs, head: int) -> Tensor | None:
         """What is added to the scaled logits, broadcasts to `[..., n, n]`; None for nothing. Queries and
         keys are as they were before any rotation."""
         return None
 
-    def value(self, weights: Tensor, pairs: Pairs, head: int) -> Tensor | None:
+    def value(self, weights: Tensor, pairs: PositionPairs, head: int) -> Tensor | None:
         """What is added to the head's output `[..., n, value size]`, given the weights `[..., n, n]` of
         the keys; None for nothing."""
         return None
@@ -47,12 +47,12 @@ class Buckets(Terms):
         buckets: How many buckets there are.
     """
 
-    def __init__(self, bucket: Callable[[Pairs], Tensor], heads: int, buckets: int):
+    def __init__(self, bucket: Callable[[PositionPairs], Tensor], heads: int, buckets: int):
         super().__init__()
         self.bucket = bucket
         self.bias = nn.Parameter(torch.zeros(heads, buckets))
 
-    def score(self, query: Tensor, key: Tensor, pairs: Pairs, head: int) -> Tensor:
+    def score(self, query: Tensor, key: Tensor, pairs: PositionPairs, head: int) -> Tensor:
         # Indexed in 32 bits or more: the gradient of a bucket is a sum over all pairs in it.
         return wide(self.bias[head])[self.bucket(pairs)].to(query.dtype)
 
@@ -60,7 +60,7 @@ class Buckets(Terms):
 class NamedBuckets(Buckets):
     """Buckets with names, for `TreeRelations`."""
 
-    def __init__(self, bucket: Callable[[Pairs], Tensor], heads: int, names: Sequence[str]):
+    def __init__(self, bucket: Callable[[PositionPairs], Tensor], heads: int, names: Sequence[str]):
         super().__init__(bucket, heads, len(names))
         self.names = tuple(names)
 
@@ -94,11 +94,11 @@ class ShawTerms(Terms):
             nn.Parameter(nn.init.xavier_uniform_(torch.empty(2 * span + 1, head_size))) if values else None
         )
 
-    def score(self, query: Tensor, key: Tensor, pairs: Pairs, head: int) -> Tensor:
+    def score(self, query: Tensor, key: Tensor, pairs: PositionPairs, head: int) -> Tensor:
         products = query @ self.keys.to(query.dtype).T  # [..., n, 2K + 1]: never n x n x size
         return pick(products, self._distance(pairs)) / query.shape[-1] ** 0.5
 
-    def value(self, weights: Tensor, pairs: Pairs, head: int) -> Tensor | None:
+    def value(self, weights: Tensor, pairs: PositionPairs, head: int) -> Tensor | None:
         if self.values is None:
             return None
         index = self._distance(pairs).expand_as(weights)
@@ -106,7 +106,7 @@ class ShawTerms(Terms):
         sums = summands.new_zeros(*weights.shape[:-1], len(self.values)).scatter_add(-1, index, summands)
         return sums.to(weights.dtype) @ self.values.to(weights.dtype)
 
-    def _distance(self, pairs: Pairs) -> Tensor:
+    def _distance(self, pairs: PositionPairs) -> Tensor:
         return (pairs.key - pairs.query).clamp(-self.span, self.span) + self.span
 
 
@@ -120,7 +120,7 @@ class TransformerXLTerms(Terms):
         self.relative = nn.Parameter(torch.empty(heads, head_size, width))
         nn.init.xavier_uniform_(self.relative.view(heads * head_size, width))
 
-    def score(self, query: Tensor, key: Tensor, pairs: Pairs, head: int) -> Tensor:
+    def score(self, query: Tensor, key: Tensor, pairs: PositionPairs, head: int) -> Tensor:
         n, (size, width) = query.shape[-2], self.relative[head].shape
         u, v, w = (x[head].to(query.dtype) for x in (self.u, self.v, self.relative))
         r = sinusoids(n, width, query.dtype, query.device) @ w.T  # [2n + 1, size]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 from numpy.typing import ArrayLike
 
 from headwise.core.errors import HeadwiseError
-from headwise.nn.priors.base import Pairs, Prior, check_number
+from headwise.nn.priors.base import PositionPairs, Prior, check_number
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -36,7 +36,7 @@ class Matrix(Prior):
     def __post_init__(self) -> None:
         check_number(self, "scale")
 
-    def score(self, pairs: Pairs) -> Tensor:
+    def score(self, pairs: PositionPairs) -> Tensor:
         """`scale` times the matrix.
 
         Raises:

@@ -9,7 +9,7 @@ from __future__ import annotations  # the priors are read without torch
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from headwise.nn.priors.base import LearnedPrior, Pairs, Prior, TreeUse
+from headwise.nn.priors.base import LearnedPrior, PositionPairs, Prior, TreeUse
 from headwise.nn.priors.distance import check_fallback, no_trees_error
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class _TreeRelation(_GoesByParents, Prior):
 
     fallback: Literal["error", "word"] = "error"
 
-    def visible(self, pairs: Pairs) -> Tensor:
+    def visible(self, pairs: PositionPairs) -> Tensor:
         """Who stands in the relation.
 
         Raises:
@@ -53,7 +53,7 @@ class _TreeRelation(_GoesByParents, Prior):
         related = self._related(pairs, query, key)
         return related | (pairs.query == pairs.key) | (query == NO_WORD) | (key == NO_WORD)
 
-    def _related(self, pairs: Pairs, query: Tensor, key: Tensor) -> Tensor:
+    def _related(self, pairs: PositionPairs, query: Tensor, key: Tensor) -> Tensor:
         """Whether key and query stand in the relation; their parents are `query` and `key`."""
         raise NotImplementedError
 
@@ -76,7 +76,7 @@ class Parent(_TreeRelation):
 
     name: ClassVar[str] = "parent"
 
-    def _related(self, pairs: Pairs, query: Tensor, key: Tensor) -> Tensor:
+    def _related(self, pairs: PositionPairs, query: Tensor, key: Tensor) -> Tensor:
         return pairs.key == query
 
 
@@ -90,7 +90,7 @@ class Child(_TreeRelation):
 
     name: ClassVar[str] = "child"
 
-    def _related(self, pairs: Pairs, query: Tensor, key: Tensor) -> Tensor:
+    def _related(self, pairs: PositionPairs, query: Tensor, key: Tensor) -> Tensor:
         return pairs.query == key
 
 
@@ -105,7 +105,7 @@ class Sibling(_TreeRelation):
 
     name: ClassVar[str] = "sibling"
 
-    def _related(self, pairs: Pairs, query: Tensor, key: Tensor) -> Tensor:
+    def _related(self, pairs: PositionPairs, query: Tensor, key: Tensor) -> Tensor:
         return query == key
 
 
@@ -129,7 +129,7 @@ class TreeRelations(_GoesByParents, LearnedPrior):
 
     NAMES: ClassVar[tuple[str, ...]] = ("other", "itself", "parent", "child", "sibling", "node")
 
-    def bucket(self, pairs: Pairs) -> Tensor:
+    def bucket(self, pairs: PositionPairs) -> Tensor:
         """The relation of each pair, its number in `NAMES`, int64.
 
         Raises:
@@ -159,7 +159,7 @@ class TreeRelations(_GoesByParents, LearnedPrior):
         return "tree relations"
 
 
-def parents(pairs: Pairs, fallback: str) -> tuple[Tensor, Tensor]:
+def parents(pairs: PositionPairs, fallback: str) -> tuple[Tensor, Tensor]:
     """The position of the parent of the query and of the key, `ROOT` or `NO_WORD`.
 
     Raises:

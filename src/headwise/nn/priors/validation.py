@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from headwise.core.errors import ConfigError
-from headwise.nn.priors.base import Band, Pairs, Prior
+from headwise.nn.priors.base import Band, PositionPairs, Prior
 
 _LENGTHS = (0, 1, 2, 3, 7, 24)
 _LONGEST = 512  # longest text of the current batch that is checked too
@@ -39,7 +39,7 @@ def check_meaning(prior: Prior) -> None:
             tree = None if prior.tree_use == "none" else _chain(torch.arange(size))
             marks = {name: _thirds(torch.arange(size)) for name in prior.marks}
             matrices = _random_matrices(prior, size)
-            pairs = Pairs.of_length(size, tree=tree, marks=marks, matrices=matrices)
+            pairs = PositionPairs.of_length(size, tree=tree, marks=marks, matrices=matrices)
             alone = _evaluated(prior, pairs, (size, size))
             _compare_said(prior, alone, batched[place, :size, :size], size)
     _validated.add(prior)
@@ -61,7 +61,7 @@ def _random_matrices(prior: Prior, size: int) -> dict[str, Tensor]:
     return {part.name: (place[:, None] * 3.7 + place).sin() for part in prior.matrices}
 
 
-def _side_by_side(prior: Prior) -> Pairs:
+def _side_by_side(prior: Prior) -> PositionPairs:
     """All pairs of texts that are padded to the longest."""
     place = torch.arange(max(_BATCH))
     tree = None if prior.tree_use == "none" else _chain(place).expand(len(_BATCH), -1, -1)
@@ -69,10 +69,10 @@ def _side_by_side(prior: Prior) -> Pairs:
     marks = dict.fromkeys(prior.marks, (unit[:, :, None], unit[:, None]))
     lengths = torch.tensor(_BATCH)[:, None, None]
     matrices = _random_matrices(prior, max(_BATCH))
-    return Pairs(place[None, :, None], place[None, None], lengths, tree, marks, matrices)
+    return PositionPairs(place[None, :, None], place[None, None], lengths, tree, marks, matrices)
 
 
-def _evaluated(prior: Prior, pairs: Pairs, shape: tuple[int, ...]) -> Tensor:
+def _evaluated(prior: Prior, pairs: PositionPairs, shape: tuple[int, ...]) -> Tensor:
     """Scores of a prior for pairs, like `Prior.bias`, but `_UNSEEN` for invisible pairs.
 
     Raises:
@@ -170,7 +170,7 @@ def is_built_in(prior: Prior) -> bool:
 
 def _compare(prior: Prior, band: Band, place: int, size: int) -> None:
     """Compare a prior with its band on a text of `size` words, text number `place` of the band."""
-    pairs = Pairs.of_length(size)
+    pairs = PositionPairs.of_length(size)
     expected = prior.bias(pairs, torch.float64).expand(size, size)
     away = pairs.key - pairs.query
     seen = (away >= -band.left[place]) & (away <= band.right[place])

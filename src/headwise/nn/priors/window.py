@@ -11,7 +11,15 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 from headwise.core.errors import ConfigError
-from headwise.nn.priors.base import Band, Lengths, Pairs, Prior, check_odd, plain_number, smaller_reach
+from headwise.nn.priors.base import (
+    Band,
+    Lengths,
+    PositionPairs,
+    Prior,
+    check_odd,
+    plain_number,
+    smaller_reach,
+)
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -75,7 +83,7 @@ class Window(Prior):
         """The fraction, exact for 1/16, 1/3 ...: no float rounding of n * fraction."""
         return Fraction(self.fraction or 0).limit_denominator(1_000_000)
 
-    def visible(self, pairs: Pairs) -> Tensor:
+    def visible(self, pairs: PositionPairs) -> Tensor:
         return (pairs.query - pairs.key).abs() <= self.half(pairs.length)
 
     def band(self, lengths: Lengths) -> Band:
@@ -118,7 +126,7 @@ class ShiftedWindow(Prior):
     def __post_init__(self) -> None:
         check_odd(self, "width", "a shifted window")
 
-    def visible(self, pairs: Pairs) -> Tensor:
+    def visible(self, pairs: PositionPairs) -> Tensor:
         import torch
 
         last = (pairs.length - self.width).clamp(min=0)

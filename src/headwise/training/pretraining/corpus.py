@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from headwise.core.config import from_dict
 from headwise.data.columns.reading_options import DEFAULT_READ_OPTIONS, ReadOptions
 from headwise.data.files.tables import TABLES
-from headwise.data.items.item_types import ITEM_TYPES, infer_task
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK, infer_task
 from headwise.data.readers.labelled_files import read_rows
 
 BUFFER = 1 << 16
@@ -55,7 +55,9 @@ def _texts(file: str, options: ReadOptions, note: Callable[[str], None]) -> Iter
     """The texts of a file: lines, cells of the text column, or the words of tagged sentences."""
     decoding = {"encoding": options.encoding, "encoding_errors": options.encoding_errors}
     item_type = (
-        None if options.text_column else ITEM_TYPES[infer_task(file, {"encoding": options.encoding})[0]]
+        None
+        if options.text_column
+        else ITEM_TYPES_BY_TASK[infer_task(file, {"encoding": options.encoding})[0]]
     )
     if item_type is not None and item_type.has_tags:
         note(f"{file}: tagged sentences, of which the words are read")

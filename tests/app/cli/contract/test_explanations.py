@@ -91,8 +91,8 @@ def test_what_belongs_to_no_word_is_known(trained_of):
         others = np.delete(probabilities, chosen) / (1 - probabilities[chosen])
         logits = model.logits([text])[0] / model.temperature
         assert found.prediction == model.labels[chosen]
-        left = model.predict_proba([remove_words(found, found.without)])[0, chosen]
-        assert found.left == pytest.approx(left, abs=1e-6)
+        left = model.predict_proba([remove_words(found, found.removed_words)])[0, chosen]
+        assert found.value_after_removal == pytest.approx(left, abs=1e-6)
         assert found.margin == pytest.approx(logits[chosen] - others @ np.delete(logits, chosen), abs=1e-5)
         assert found.probability == pytest.approx(1 / (1 + np.exp(-found.margin)), abs=1e-5)  # two labels
 
@@ -121,7 +121,7 @@ def test_without_a_word_is_with_another_in_its_place(trained_of):
             words = [own.word for own in found.words]
             words[place] = "_"
             chances = model.marginals(model.encode_sentences([TaggedSentence(tuple(words), ())]))[0]
-            decided = next(n for n, own in enumerate(found.words) if own.start == found.about[0])
+            decided = next(n for n, own in enumerate(found.words) if own.start == found.explained_span[0])
             p = chances[decided, model.tags.index("S-X")]
             assert found.margin - word.share == pytest.approx(np.log(p / (1 - p)), abs=1e-6)
 

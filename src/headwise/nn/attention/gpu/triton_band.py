@@ -99,7 +99,7 @@ class _TritonBand(torch.autograd.Function):
         made_for: tuple[Sequence[Prior], Layout],
     ) -> Tensor:
         q, k, v = (_side_by_side(x) for x in (query, key, value))
-        out = plan.like(v)
+        out = plan.empty_like(v)
         logs = q.new_empty((q.shape[1], q.shape[0]), dtype=torch.float32)
         plan.run("forward", (q, k, v, out, logs), (q, k, v, out), (shape.scale,), shape)
         ctx.save_for_backward(query, key, value, out, logs)
@@ -115,7 +115,7 @@ class _TritonBand(torch.autograd.Function):
         plan, shape = ctx.plan, ctx.shape
         grad = _side_by_side(grad)
         dq, dk = (torch.empty_like(x, memory_format=torch.contiguous_format) for x in (q, k))
-        dv, deltas = plan.like(grad), torch.empty_like(logs)
+        dv, deltas = plan.empty_like(grad), torch.empty_like(logs)
         scales = (shape.scale, shape.size**-0.5)
         strided = (q, k, v, out, grad, dq)
         plan.run("backward_queries", (*strided, logs, deltas), strided, scales, shape)
@@ -229,7 +229,7 @@ class _TritonPlan:
                 layout.memo[key] = cls(items, on_device, any(slopes), len(attending) < len(priors))
         return layout.memo[key]
 
-    def like(self, x: Tensor) -> Tensor:
+    def empty_like(self, x: Tensor) -> Tensor:
         """Room for the output or its gradient, with that of the heads without query and key in place."""
         make = torch.clone if self.has_value_heads else torch.empty_like
         return make(x, memory_format=torch.contiguous_format)

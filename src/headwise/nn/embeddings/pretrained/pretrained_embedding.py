@@ -232,15 +232,15 @@ class PretrainedEmbedding(nn.Module):
 
     def _read_cached(self, texts: Sequence[WordPieces]) -> tuple[Tensor, Tensor]:
         """Like `_read`, from the cache where possible."""
-        like = cast(nn.Embedding, self.encoder.get_input_embeddings()).weight
+        weight = cast(nn.Embedding, self.encoder.get_input_embeddings()).weight
         remembered = [self._remembered.get(text.key) for text in texts]
         new = [text for text, states in zip(texts, remembered, strict=True) if states is None]
         words, summaries = self._read(new)
         read = zip(words.split([text.length for text in new]), summaries, strict=True)
         pairs = [next(read) if states is None else states for states in remembered]
         return (
-            torch.cat([states.to(like) for states, _ in pairs]),
-            torch.stack([summary.to(like) for _, summary in pairs]),
+            torch.cat([states.to(weight) for states, _ in pairs]),
+            torch.stack([summary.to(weight) for _, summary in pairs]),
         )
 
     def _finish(self, states: Tensor) -> Tensor:

@@ -317,5 +317,5 @@ def _joined(parts: list[NDArray]) -> NDArray[np.int64]:
     return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
 
 
-def _index(numbers: NDArray[np.int64] | list[int], like: Tensor) -> Tensor:
-    return torch.as_tensor(numbers, dtype=torch.int64, device=like.device)
+def _index(numbers: NDArray[np.int64] | list[int], reference: Tensor) -> Tensor:
+    return torch.as_tensor(numbers, dtype=torch.int64, device=reference.device)
