@@ -78,7 +78,7 @@ class TrainableTask(Protocol):
         ...
 
     def ensemble_fitter(self, objective: Any) -> ModelEnsembleFitter:
-        """The ensemble, which fits the linear member, ensemble weights and calibration after the epochs."""
+        """Fits the linear member, ensemble weights and calibration after the epochs."""
         ...
 
     post_training_step: ClassVar[str]

@@ -140,7 +140,7 @@ _TIE = 1e-3  # F1 that a penalty of 1 on O must gain
 
 
 class TagEnsembleFitter(ModelEnsembleFitter):
-    """The ensemble of a tagger: its own CRF and a linear CRF.
+    """Fits the ensemble of a tagger: its own CRF and a linear CRF.
 
     Args:
         objective: The objective with the sentences and the trained model.

@@ -10,7 +10,7 @@ from headwise.core.errors import ConfigError
 from headwise.models.pictures import learned_priors_figure
 from headwise.nn.encoders import BiLSTM, BiLSTMConfig, Transformer, TransformerConfig
 from headwise.nn.networks.head_pruning import trained_priors
-from headwise.nn.priors import Pairs
+from headwise.nn.priors import PositionPairs
 
 
 def encoder_of(*priors: str) -> Transformer:
@@ -23,7 +23,7 @@ def test_learned_scores_are_those_of_the_head():
     [slopes, spans] = cast(Any, encoder.blocks[0]).attention.learned
     torch.nn.init.constant_(slopes.raw, 0.25)
     torch.nn.init.constant_(spans.raw, 0.1)
-    first, window, span = (prior.bias(Pairs.of_length(5)) for prior in trained_priors(encoder)[0])
+    first, window, span = (prior.bias(PositionPairs.of_length(5)) for prior in trained_priors(encoder)[0])
     slope = 2**-8 * torch.e  # ALiBi's slope of one head, and its factor exp(4 * 0.25)
     expected = torch.tensor(
         [[-slope * (i - j) if j <= i else -torch.inf for j in range(5)] for i in range(5)]
