@@ -77,7 +77,7 @@ def test_the_form_has_a_share_and_a_name():
     assert SurfaceAttribution.of(-shares).strongest == "capitals"
     shares[7] = 9.0  # the other way, and stronger
     assert SurfaceAttribution.of(shares).summary == "form: line ends +6.40"
-    own = replace(explanation(), form=form)
+    own = replace(explanation(), surface_features=form)
     assert '<p class="hw-note">form: capitals -3.60</p>' in own.to_html()
     assert own.to_json()["form"] == {"strongest": "capitals", "share": form.share}
     assert "form" not in explanation().to_json()
