@@ -195,18 +195,27 @@ class EncoderTeacher(Teacher):
         targets = label_targets(items, labels) if soft is None else soft
         vectors, names = self.vectors(texts), named_labels(labels, targets, weights)
         of_names = self.vectors(list(names.values())) if names else vectors[:0]
-        always = 0
+        label_name_count = 0
         if names_are_predictive(of_names, vectors, targets, list(names)):
-            texts, vectors, always = [*texts, *names.values()], np.vstack([vectors, of_names]), len(names)
+            texts, vectors, label_name_count = (
+                [*texts, *names.values()],
+                np.vstack([vectors, of_names]),
+                len(names),
+            )
             targets, weights = with_names(targets, weights, list(names), classes)
         if self._linear:
             self._logits = fit_linear(
-                texts, targets, classes, dense=vectors, sample_weight=weights, always=always
+                texts,
+                targets,
+                classes,
+                dense=vectors,
+                sample_weight=weights,
+                label_name_count=label_name_count,
             ).model.scores
         else:
             same = first_in_group(texts, FOLDS)
             matrix, bias = fit_linear_probe(
-                vectors, targets, classes, weights=weights, same=same, always=always
+                vectors, targets, classes, weights=weights, same=same, label_name_count=label_name_count
             )
             self._logits = lambda _, vectors: vectors @ matrix.T + bias
         return labels

@@ -109,8 +109,10 @@ class MovedModules:
 
         def forward(name: str) -> object:
             new_name = new_names.get(name, name)
+            new = importlib.import_module(new_module)
+            new_name = getattr(new, "_RENAMED", {}).get(new_name, new_name)
             try:
-                value = getattr(importlib.import_module(new_module), new_name)
+                value = getattr(new, new_name)
             except AttributeError:
                 raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}") from None
             if not name.startswith("__"):

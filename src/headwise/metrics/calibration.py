@@ -190,7 +190,7 @@ def fit_recalibration(
     counts = np.ones(len(logits)) if weights is None else np.asarray(weights, dtype=np.float64)
     precision = 1 / np.square(np.repeat(SPREADS, [1, logits.shape[1]]))
 
-    def loss(values: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    def negative_log_posterior(values: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         factor = np.exp(-values[0])
         losses, slopes = loss(factor * logits + values[1:], targets)
         slopes *= counts[:, None]
@@ -198,7 +198,9 @@ def fit_recalibration(
         prior = precision * values
         return float(losses @ counts + 0.5 * prior @ values), gradient + prior
 
-    parameters = minimize(loss, np.zeros(1 + logits.shape[1]), jac=True, method="L-BFGS-B").x
+    parameters = minimize(
+        negative_log_posterior, np.zeros(1 + logits.shape[1]), jac=True, method="L-BFGS-B"
+    ).x
     return Recalibration(float(np.exp(parameters[0])), parameters[1:])
 
 

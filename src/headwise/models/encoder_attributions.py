@@ -56,14 +56,14 @@ def encoder_attributions(
             ]
             for column in ((nodes + 1) / 2, weights / 2)
         )
-        output_weights = torch.from_numpy(output_weights[places]).to(words.values).repeat(steps, 1)
+        batch_weights = torch.from_numpy(output_weights[places]).to(words.values).repeat(steps, 1)
         means = words.mean()[copies.layout.text_of]
         away = words.values - means
         with torch.enable_grad():
             inner = (means + at * away).requires_grad_()
             states = model.encode_words(words.with_values(inner))
             outputs = model.read(replace(states, cls=cls))
-            (slopes,) = torch.autograd.grad((outputs * output_weights).sum(), inner)
+            (slopes,) = torch.autograd.grad((outputs * batch_weights).sum(), inner)
         rows = (slopes * away * counts).sum(dim=1).cpu().double().numpy()
         # The rows of all first texts of pairs, for all steps, come before those of the second texts.
         sizes = np.array(batch.layout.sizes).reshape(sides, len(places))
