@@ -3,16 +3,18 @@
 import contextlib
 import io
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import product
 from typing import Any, Literal
 
 import pytest
-from cyclopts import App
+from cyclopts import App, CycloptsError
 
 from headwise.app.cli import main
-from headwise.app.cli.flags import SECTION_HEADINGS, flag_values, flags, flags_of
+from headwise.app.cli.command_line import _parsed, build_app
+from headwise.app.cli.flags import SECTION_HEADINGS, flag_values, flags, flags_of, section_values
+from headwise.app.cli.train_flags import unnamed_flags
 
 
 @dataclass(frozen=True)
@@ -198,6 +200,53 @@ def test_every_flag_works_however_little_of_it_is_shown(run, tmp_path):
     (tmp_path / "a.csv").write_text("text,label\na,b\n")
     _, _, err = run("train", "a.csv", "--words.min-count", "x")
     assert "--words.min-count" in err
+
+
+def settings_of(words: Sequence[str], **options: bool) -> tuple[dict, dict[str, Any]]:
+    """The settings and the other arguments of a training command."""
+    _, bound = _parsed(["train", *words], **options)
+    given = dict(bound.arguments)
+    return section_values(given.pop("settings", None)), given
+
+
+def test_a_flag_that_is_named_is_made():
+    arguments = build_app("train")["train"].assemble_argument_collection()
+    settings = [argument for argument in arguments if len(argument.keys) == 2]  # a section and a field
+    assert len(settings) > 170
+    for argument in settings:
+        section, field = argument.keys
+        for name in argument.names:
+            for word in (name, f"{name}=1", "--" + name[2:].replace("-", "_")):
+                assert field not in unnamed_flags([word])[section], word
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "a.csv",
+        "a.csv --epochs 2 --encoder.layers=1 --encoder.head-size 4 --learning-rate 0.01",
+        "a.csv a.csv --tagger.crf --no-refit --header --teach.no-linear --encoder.head_size 3",
+        "a.csv --no-label none --label-column x --base none --base.no-names --unknown --unknown.keep 0.5",
+        "a.csv --pretrained.layers 1 2 3 --seed 3 --dev a.csv",
+        "--split.dev 0.1 a.csv --output m --device cpu --weight-column -3",
+    ],
+)
+def test_a_training_is_parsed_with_the_flags_that_it_names_as_with_all(words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").touch()
+    assert settings_of(words.split(), only_named=True) == settings_of(words.split())
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["--epoch 2", "--epochs two", "--encoder.layers", "--encoder.layer 2", "--Epochs 2", "--header=x"],
+)
+def test_what_fails_with_all_flags_fails_with_those_that_are_named(words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").touch()
+    for only_named in (True, False):
+        with pytest.raises(CycloptsError):
+            settings_of(["a.csv", *words.split()], only_named=only_named)
 
 
 def test_every_flag_of_a_training_says_what_it_is_for():

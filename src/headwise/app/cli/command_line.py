@@ -2,6 +2,7 @@
 subcommand is imported only when it is called."""
 
 from collections.abc import Callable, Iterable, Sequence
+from inspect import BoundArguments
 from typing import Any
 
 from cyclopts import (
@@ -80,13 +81,15 @@ HELP = ("--help", "-h")
 ALL = "--help-all"
 
 
-def build_app(command: str = "", arguments: Sequence[str] = ()) -> App:
+def build_app(command: str = "", arguments: Sequence[str] = (), *, only_named: bool = False) -> App:
     """The command line.
 
     Args:
         command: The subcommand that will be called. Its help is its docstring; the other commands have only
             summaries, so that they need not be imported.
         arguments: The arguments after it.
+        only_named: Whether train has only the flags that the arguments name; wrong ones are then an error
+            with a message that does not know the others.
     """
     app = App(
         name="headwise",
@@ -106,6 +109,10 @@ def build_app(command: str = "", arguments: Sequence[str] = ()) -> App:
             from headwise.app.cli.train_help import train_with_short_help
 
             path = train_with_short_help(arguments)
+        elif name == command == "train" and only_named and not {*HELP, ALL} & set(arguments):
+            from headwise.app.cli.train_flags import train_without, unnamed_flags
+
+            path = train_without(unnamed_flags(arguments))
         app.command(path, name=name, help=None if name == command else summary, sort_key=place)
     for verb, summary in _COMPLETION.items():
         path, name = f"headwise.app.cli.shell_completion:{verb}_completion", f"--{verb}-completion"
@@ -121,12 +128,13 @@ def parse(words: Sequence[str]) -> Callable[[], Any]:
         HeadwiseError: A file or folder cannot be used.
     """
     words = _rename_options(words)
-    forget_checks()
-    app = build_app(words[0] if words else "", words[1:])
     try:
-        command, bound, _ = app.parse_args(["--help" if word == ALL else word for word in words])
-    except CycloptsError as error:
-        raise UsageError(_usage(error)) from error
+        command, bound = _parsed(words, only_named=True)
+    except CycloptsError:
+        try:
+            command, bound = _parsed(words)
+        except CycloptsError as error:
+            raise UsageError(_usage(error)) from error
     run_checks()
 
     def call() -> Any:
@@ -134,6 +142,14 @@ def parse(words: Sequence[str]) -> Callable[[], Any]:
             return command(*bound.args, **bound.kwargs)
 
     return call
+
+
+def _parsed(words: Sequence[str], *, only_named: bool = False) -> tuple[Callable[..., Any], BoundArguments]:
+    """The function of a command and its arguments; see `build_app`."""
+    forget_checks()
+    app = build_app(words[0] if words else "", words[1:], only_named=only_named)
+    command, bound, _ = app.parse_args(["--help" if word == ALL else word for word in words])
+    return command, bound
 
 
 def _rename_options(words: Sequence[str]) -> list[str]:

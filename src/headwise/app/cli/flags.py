@@ -280,9 +280,16 @@ def all_section_flags(omit: Mapping[str, Collection[str]] = MappingProxyType({})
     return Annotated[_new_dataclass("SettingsFlags", made) | None, Parameter(name="*", show_default=False)]
 
 
+@cache
+def every_flag() -> Any:
+    """`all_section_flags` without omissions, made when it is first asked for."""
+    return all_section_flags()
+
+
 def section_values(held: Any) -> dict[str, JsonObject]:
     """The values of the flags that the user gave, by section and field name."""
-    return {} if held is None else {section: flag_values(flags) for section, flags in vars(held).items()}
+    sections = {} if held is None else vars(held)
+    return {section: values for section, flags in sections.items() if (values := flag_values(flags))}
 
 
 @cache

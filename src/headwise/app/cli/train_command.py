@@ -18,7 +18,7 @@ from headwise.app.cli.file_arguments import (
     OptionalParses,
     OptionalRecipe,
 )
-from headwise.app.cli.flags import all_section_flags, section_values
+from headwise.app.cli.flags import every_flag, section_values
 from headwise.app.cli.path_checks import check_one_standard_input, check_output_is_folder, is_standard
 from headwise.app.cli.terminal import QuietReporter, TerminalReporter
 from headwise.core.allocator import keep_freed_memory
@@ -75,7 +75,7 @@ def train(
     report: Annotated[OptionalOutputFile, Parameter(group=_FILES)] = None,
     json: Annotated[bool, _SWITCH] = False,
     quiet: Annotated[bool, _SWITCH] = False,
-    settings: all_section_flags() = None,
+    settings: "every_flag()" = None,  # evaluated where all are needed: see `train_flags`
 ) -> int:
     """Train a model on a labelled file, and evaluate it.
 

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Sequence
 from inspect import cleandoc, signature
 from pathlib import Path
-from types import FunctionType
 from typing import Annotated, Any, get_args
 
 from cyclopts import Parameter
 
-from headwise.app.cli.flags import SECTION_HEADINGS, Flag, all_section_flags, flags_of
+from headwise.app.cli.flags import SECTION_HEADINGS, Flag, flags_of
+from headwise.app.cli.train_flags import train_without
 from headwise.core.errors import HeadwiseError
 from headwise.models.tasks import TASKS
 from headwise.nn.encoders.encoder_configs import DEFAULT_ENCODER
@@ -68,15 +68,13 @@ def train_with_short_help(words: Sequence[str]) -> Callable[..., Any]:
         task = _task_of(words)
     encoder = _value(words, "--encoder") or DEFAULT_ENCODER
     sections = TASKS[task].sections
-    made = FunctionType(train.__code__, train.__globals__, train.__name__)
-    made.__kwdefaults__, made.__annotations__ = train.__kwdefaults__, dict(train.__annotations__)
     hidden = {
         section: {
             flag.name for flag in flags_of(section) if not _is_shown(section, flag, task, encoder, sections)
         }
         for section in SECTION_HEADINGS
     }
-    made.__annotations__["settings"] = all_section_flags(hidden)
+    made = train_without(hidden)
     count = sum(map(len, hidden.values()))
     for name in signature(train).parameters:
         if name != "settings" and (
