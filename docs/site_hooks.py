@@ -10,7 +10,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from mkdocs.structure.files import File
 
-_OUTSIDE = re.compile(r"(?<!!)\[([^\]]+)\]\((?:\.\./)+(?!reference/|tutorials/|how-to/|[\w-]+\.md)[^)]*\)")
+_UPWARDS = re.compile(r"(?<!!)\[([^\]]+)\]\(((?:\.\./)+)[^)]*\)")
 _PICTURE = re.compile(r"(!\[[^\]]*\]\()((?:\.\./)+(?:benchmarks|src)/[^)]*)\)")
 COMMANDS, SETTINGS = "reference/commands.md", "reference/settings.md"
 
@@ -21,9 +21,10 @@ def on_page_markdown(markdown: str, page: Any, **_: object) -> str:
         markdown += "\n" + commands()
     if page.file.src_uri == SETTINGS:
         markdown += "\n" + settings()
-    images = "../" * page.file.src_uri.count("/") + "images"
+    depth = page.file.src_uri.count("/")
+    images = "../" * depth + "images"
     markdown = _PICTURE.sub(lambda found: f"{found[1]}{images}/{Path(found[2]).name})", markdown)
-    return _OUTSIDE.sub(r"\1", markdown)
+    return _UPWARDS.sub(lambda found: found[1] if found[2].count("../") > depth else found[0], markdown)
 
 
 def on_files(files: Any, config: Any, **_: object) -> Any:

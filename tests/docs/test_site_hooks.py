@@ -41,6 +41,14 @@ def test_names_of_types(kind, name):
     assert HOOKS["type_name"](kind) == name
 
 
+@pytest.mark.parametrize("name", ["a.md", "evidence/a.md"])
+def test_links_out_of_docs_become_names_at_every_depth(name):
+    page = SimpleNamespace(file=SimpleNamespace(src_uri=name))
+    up = "../" * (name.count("/") + 1)
+    text = f"[rooms]({up}CONTRIBUTING.md#adding-things) [model]({up}examples/demo.py) [f](b.md#c)"
+    assert HOOKS["on_page_markdown"](text, page=page) == "rooms model [f](b.md#c)"
+
+
 def test_pictures_of_the_repository_are_copied_and_other_links_become_names():
     page = SimpleNamespace(file=SimpleNamespace(src_uri="evidence/a.md"))
     text = "![b](../../benchmarks/c/d.svg) [code](../../src/e.py) [f](../papers.md)"

@@ -35,8 +35,10 @@ class TextClassifierModel(TextEncoderModel[SingleLabelOutputs], outputs=SingleLa
     """A single-label text classifier.
 
     Args:
-        config, vocabulary, files: See `TextEncoderModel`.
+        config: See `TextEncoderModel`.
+        vocabulary: See `TextEncoderModel`.
         labels: Names of the labels, in the order of the outputs.
+        files: See `TextEncoderModel`.
     """
 
     def __init__(
