@@ -82,19 +82,20 @@ void forward_item(const BandedCall<T>& call, const BandedItem& item, ForwardMemo
         const int64_t stop = smaller_of(item.length, place + rows + item.right);
         rows_to_lanes(call.query, item.start + place, item.head, rows, call.size, call.size, scale, block,
                       width);
-        clear(sums, width * call.value_size);
         clear(totals, width);
         for (int64_t at = 0; at < width; at += n) store(tops + at, splat(static_cast<T>(kLowest)));
         prefetch_block(call, item, place + width, stop, width);
-        for (int64_t first = larger_of(0, place - item.left); first < stop; first += kTile) {
+        const int64_t start = larger_of(0, place - item.left);
+        if (start >= stop) clear(sums, width * call.value_size);
+        for (int64_t first = start; first < stop; first += kTile) {
             const int64_t count = smaller_of(kTile, stop - first);
             products<T, columns>(keys + first * call.key.row_step, call.key.row_step, call.key.step, block,
                                  width, call.size, tile, count, false);
             restrict_to_band<T, columns>(tile, count, first, place, item.left, item.right,
                                          call.slopes[item.head]);
-            softmax<T, columns>(tile, count, tops, totals, sums, call.value_size);
+            softmax<T, columns>(tile, count, tops, totals, sums, call.value_size, first == start);
             products<T, columns>(values + first * call.value.row_step, call.value.step, call.value.row_step,
-                                 tile, width, count, sums, call.value_size, true);
+                                 tile, width, count, sums, call.value_size, first > start);
         }
         for (int64_t i = 0; i < width; ++i) {
             const bool sees_nothing = totals[i] == 0;  // then its output is 0

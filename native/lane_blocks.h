@@ -69,9 +69,10 @@ HEADWISE_NOINLINE void products(const T* a, int64_t a_next, int64_t a_term, cons
 }
 
 // Logits to weights relative to each lane's maximum so far, `tops`, and what was summed before to the same:
-// the weights, `totals`, and the weighted values, `sums` [size, width].
+// the weights, `totals`, and the weighted values, `sums` [size, width]; with `first`, no values were
+// summed.
 template <typename T, int columns>
-inline void softmax(T* tile, int64_t rows, T* tops, T* totals, T* sums, int64_t size) {
+inline void softmax(T* tile, int64_t rows, T* tops, T* totals, T* sums, int64_t size, bool first = false) {
     constexpr int64_t n = lanes<T>, width = columns * n;
     for (int64_t at = 0; at < width; at += n) {
         const Vector<T> before = load(tops + at);
@@ -86,6 +87,7 @@ inline void softmax(T* tile, int64_t rows, T* tops, T* totals, T* sums, int64_t 
         const Vector<T> fade = exp<T>(before - top);
         store(tops + at, top);
         store(totals + at, load(totals + at) * fade + total);
+        if (first) continue;
         for (int64_t c = 0; c < size; ++c) store(sums + c * width + at, load(sums + c * width + at) * fade);
     }
 }

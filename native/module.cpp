@@ -8,6 +8,7 @@ NB_MODULE(native, module) {
     headwise::bind_attention(module);
     headwise::bind_dropout(module);
     headwise::bind_hashing(module);
+    headwise::bind_int16_matrix(module);
     headwise::bind_inference(module);
     headwise::bind_norm_layers(module);
     headwise::bind_number_texts(module);

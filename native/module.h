@@ -8,6 +8,7 @@ namespace headwise {
 void bind_attention(nanobind::module_& module);
 void bind_dropout(nanobind::module_& module);
 void bind_hashing(nanobind::module_& module);
+void bind_int16_matrix(nanobind::module_& module);
 void bind_inference(nanobind::module_& module);
 void bind_norm_layers(nanobind::module_& module);
 void bind_number_texts(nanobind::module_& module);

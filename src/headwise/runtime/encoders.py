@@ -13,13 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.core import native
+from headwise.runtime.banded_plan import BandedPlan
 from headwise.runtime.layers import (
     Affine,
     AttentionHeads,
+    EncoderAffine,
     Floats,
     HeadPrior,
     LayerNorm,
     LayerWeights,
+    encoder_affine,
     rectified,
 )
 
@@ -78,12 +81,30 @@ def spans_of(lengths: Indices) -> tuple[Indices, Indices]:
     return ends - lengths, ends
 
 
+class LayerPlans:
+    """The plans of layers for texts; neighbouring layers whose heads see the same have the same one.
+
+    Args:
+        lengths: Rows of each text, `[texts]`.
+    """
+
+    def __init__(self, lengths: Indices):
+        self._lengths = lengths
+        self._priors: tuple[HeadPrior, ...] | None = None
+
+    def of(self, attention: AttentionHeads) -> BandedPlan:
+        """The plan of a layer."""
+        if attention.priors != self._priors:
+            self._priors, self._plan = attention.priors, attention.plan(self._lengths)
+        return self._plan
+
+
 @dataclass(frozen=True)
 class MultiScaleLayer:
     """`LayerNorm(H + ReLU(MSMSA(H)))` (MS-Trans, Eq. 10)."""
 
     attention: AttentionHeads
-    out: Affine
+    out: EncoderAffine
     norm: LayerNorm
 
     @classmethod
@@ -92,11 +113,12 @@ class MultiScaleLayer:
     ) -> "MultiScaleLayer":
         """The layer of this name."""
         attention = AttentionHeads(weights, f"{name}.attention", priors, head_size)
-        return cls(attention, weights.affine(f"{name}.attention.out"), weights.norm(f"{name}.norm"))
+        out = encoder_affine(weights.affine(f"{name}.attention.out"))
+        return cls(attention, out, weights.norm(f"{name}.norm"))
 
-    def __call__(self, rows: Floats, projected: Floats, lengths: Indices) -> Floats:
+    def __call__(self, rows: Floats, projected: Floats, plan: BandedPlan) -> Floats:
         """`[rows, width]` -> `[rows, width]`; `projected` are the rows' queries, keys and values."""
-        update = self.out(self.attention(projected, lengths))
+        update = self.out(self.attention(projected, plan))
         return self.norm(update, rows, rectify=True)
 
 
@@ -130,10 +152,11 @@ class MultiScaleNetwork:
             lengths = counts
         rows = np.take(table.words, places, axis=0)
         projected = np.take(table.parts[0], places, axis=0)
+        plans = LayerPlans(lengths)
         for layer in self.layers:
             if layer is not self.layers[0]:
                 projected = layer.attention.project(rows)
-            rows = layer(rows, projected, lengths)
+            rows = layer(rows, projected, plans.of(layer.attention))
         return EncodedTexts(rows, starts, ends, None if self.node is None else rows[first])
 
 
@@ -146,11 +169,11 @@ class FusionLayer:
     """
 
     attention: AttentionHeads
-    inputs: Affine
-    outputs: Affine
+    inputs: EncoderAffine
+    outputs: EncoderAffine
     gate_bias: Floats
-    up: Affine
-    down: Affine
+    up: EncoderAffine
+    down: EncoderAffine
     norm: LayerNorm
 
     @classmethod
@@ -172,24 +195,21 @@ class FusionLayer:
         if out.bias is not None:
             shift = out.bias.astype(np.float64)[None] @ w_o.weight
             bias = _side_by_side(shift, w_2.weight)[0]
-        outputs = Affine(_side_by_side(product, w_2.weight), bias)
-        further = (weights.affine(f"{name}.{part}") for part in ("up", "down"))
-        return cls(
-            attention, Affine(inputs), outputs, w_2.bias, *further, norm=weights.norm(f"{name}.norm")
-        )
+        linear = [Affine(inputs), Affine(_side_by_side(product, w_2.weight), bias)]
+        linear += [weights.affine(f"{name}.{part}") for part in ("up", "down")]
+        into, out_of, up, down = map(encoder_affine, linear)
+        return cls(attention, into, out_of, w_2.bias, up, down, weights.norm(f"{name}.norm"))
 
-    def __call__(self, projected: Floats, inputs: Floats, places: Indices, lengths: Indices) -> Floats:
+    def __call__(self, projected: Floats, inputs: Floats, places: Indices, plan: BandedPlan) -> Floats:
         """The new rows, `[rows, width]`.
 
         Args:
             projected: Queries, keys and values of the rows.
             inputs: `[I', W_1 I']` of different rows.
             places: The row of `inputs` of each row, `[rows]`.
-            lengths: Rows of each text, `[texts]`.
+            plan: The plan of the attention for these texts.
         """
-        z = native.mix_gates(
-            self.outputs(self.attention(projected, lengths)), inputs, places, self.gate_bias
-        )
+        z = native.mix_gates(self.outputs(self.attention(projected, plan)), inputs, places, self.gate_bias)
         return self.norm(self.down(rectified(self.up(z))), z)
 
 
@@ -216,14 +236,13 @@ class FusionNetwork:
 
     def encode(self, table: WordTable, places: Indices, lengths: Indices) -> EncodedTexts:
         starts, ends = spans_of(lengths)
-        outputs = []
+        outputs, plans = [], LayerPlans(lengths)
         for stack, (first, *more) in enumerate(self.stacks):
             projected, inputs = table.parts[2 * stack : 2 * stack + 2]
-            rows = first(np.take(projected, places, axis=0), inputs, places, lengths)
+            rows = first(np.take(projected, places, axis=0), inputs, places, plans.of(first.attention))
             for layer in more:
-                rows = layer(
-                    layer.attention.project(rows), layer.inputs(rows), np.arange(len(rows)), lengths
-                )
+                plan = plans.of(layer.attention)
+                rows = layer(layer.attention.project(rows), layer.inputs(rows), np.arange(len(rows)), plan)
             outputs.append(rows)
         rows = outputs[0] if len(outputs) == 1 else np.concatenate(outputs, axis=1)
         return EncodedTexts(rows, starts, ends)
