@@ -9,6 +9,7 @@ from headwise.data.errors import DataError
 from headwise.data.files.file_source import DataSource, Record
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK, infer_task
 
+AMAZON = "reviewText", "overall"
 LONG = ["what a good film this is", "bad", "never saw a worse one than this", "so so"]
 
 
@@ -42,6 +43,11 @@ def choose(columns, *, labelled=True, **options):
             "Airline Sentiment",
         ),
         ({"text": [1, "b", "c", "d"], "label": [True, False, True, False]}, "text", "label"),
+        ({"reviewText": LONG, "asin": ["B0001Z"] * 2 + ["B0002Z"] * 2, "overall": [5, 1, 5, 1]}, *AMAZON),
+        ({"text": LONG, "part": ["B000000A1Z"] * 2 + ["B000000B2Z"] * 2, "n": list("abab")}, "text", "n"),
+        ({"text": LONG, "zip": ["10115", "10115", "20095", "20095"], "dept": list("abab")}, "text", "dept"),
+        ({"label_id": [0, 1, 0, 1], "label_name": list("abab"), "text": LONG}, "text", "label_name"),
+        ({"text": LONG, "label": [[{"start": 0}], [], [], []], "topic": list("aabb")}, "text", "topic"),
     ],
 )
 def test_guesses(columns, text, label):

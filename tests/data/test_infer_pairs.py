@@ -11,6 +11,7 @@ from headwise.data.items.item_types import infer_task
         ("a.tsv", "premise\thypothesis\tlabel\na b\tc d\tyes\ne f\tg h\tno\n", "pair"),
         ("a.csv", "sentence1,sentence2,score\na b,c d,1.5\ne f,g h,2\ni j,k l,3\n", "pair-score"),
         ("a.csv", "first,second,score\na b,c d,1.5\ne f,g h,2\ni j,k l,3\n", "pair-score"),
+        ("a.tsv", "Quality\t#1 ID\t#1 String\t#2 String\n1\t7\ta b\tc d\n0\t8\te f\tg h\n", "pair"),
         ("a.csv", "sent1,sent2,label\na b,c d,yes\ne f,g h,no\n", "pair"),
         ("a.jsonl", '{"sentence1": "a b", "sentence2": "c d", "gold_label": "-"}\n' * 3, "pair"),
         ("a.csv", "title,text,label\na b,c d,1\ne f,g h,0\n", None),

@@ -49,7 +49,45 @@ def test_another_separator(write):
     assert sets(read_sets(path, MultiLabelOptions(label_separator=" ; ")))[0] == ("a", "b")
     assert sets(read_sets(path))[0] == ("a;b",)  # a never stands without b
     with pytest.raises(ConfigError, match="label_separator"):
-        MultiLabelOptions(label_separator=" ")
+        MultiLabelOptions(label_separator="\t")
+
+
+ARXIV = ["cs.CL cs.LG", "cs.CL", "math.CO", "cs.LG stat.ML", "math.CO cs.DM", "cs.LG"]
+
+
+@pytest.mark.parametrize(
+    ("name", "cells"),
+    [
+        ("categories", ARXIV),
+        ("Tags", ["c#", "c# asp.net", "asp.net", "java", "c++ java", "python-3.x", "python-3.x pandas"]),
+        ("labels", ["garden kitchen", "kitchen", "bike garden", "bike", "garden"]),
+        ("labels", ["2", "27", "2 27", "3 10", "10", "3"]),
+    ],
+)
+def test_blanks_separate_labels_that_also_stand_alone(write, name, cells):
+    rows = "".join(f"a text of number {n},{cells[n % len(cells)]}\n" for n in range(60))
+    path = write("f.csv", f"text,{name}\n{rows}")
+    assert infer_task(path, {})[0] == "multi-label"
+    data = read_sets(path)
+    assert data.items[2].labels == tuple(cells[2].split())
+    assert {*data.labels} == {label for cell in cells for label in cell.split()}
+    assert "labels are separated by ' ' - override with --label-separator" in data.notes
+
+
+@pytest.mark.parametrize(
+    ("name", "cells"),
+    [
+        ("label", ["very positive", "positive", "neutral", "negative", "very negative"]),
+        ("labels", ["very positive", "positive", "neutral", "negative", "very negative"]),
+        ("category", ["home", "garden", "home garden", "kitchen"]),
+        ("topics", ["real estate", "real madrid", "world news", "world cup"]),
+    ],
+)
+def test_blanks_within_names_separate_nothing(write, name, cells):
+    rows = "".join(f"a text of number {n},{cells[n % len(cells)]}\n" for n in range(60))
+    path = write("f.csv", f"text,{name}\n{rows}")
+    assert infer_task(path, {})[0] == "classify"
+    assert {*read_examples(path).labels} == {*cells}
 
 
 def test_labels_with_a_long_tail_are_separated(write):

@@ -49,7 +49,7 @@ def test_one_bad_text_is_found_at_its_line(code, severity, text, label):
     found = findings(*CLEAN, (text, label))[code]
     assert found.severity == severity
     assert found.fix
-    expected = {"HW154": f"f:3 (a), 21 (b): {text!r}", "HW155": "f"}.get(code, "f:21")
+    expected = {"HW154": f"f:3 (a), 21 (b): {text!r}"}.get(code, "f:21")
     assert found.where == (expected,)
 
 
@@ -93,6 +93,14 @@ def test_labels_that_look_alike():
     assert found.message.endswith("'übel' (9), 'u\\u0308bel' (1)")
     assert "write 'übel' throughout" in found.fix
     assert found.where == ("f:10",)
+
+
+def test_labels_with_letters_of_two_scripts():
+    pairs = [(f"text {i}", label) for i, label in enumerate(["garden"] * 9 + ["gard\u0435n", "x"])]
+    found = findings(*pairs)["HW156"]
+    assert found.message.endswith("'garden' (9), 'gard\\u0435n' (1)")
+    russian = [(f"text {i}", label) for i, label in enumerate(["\u0441\u043e\u0440"] * 9 + ["cop"])]
+    assert "HW156" not in findings(*russian)
 
 
 @pytest.mark.parametrize("variant", ["'spam'", '"spam"', "SPAM", "s pam"])

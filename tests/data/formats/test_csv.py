@@ -139,8 +139,23 @@ def test_the_rule_below_a_header_is_no_row(write, head):
 
 
 def test_a_header_with_fewer_names_than_columns_is_named(write):
-    rows = "".join(f"{n},a text of number {n},{'xy'[n % 2]}\n" for n in range(9))
+    rows = "".join(f"{n % 5},a text of number {n},{'xy'[n % 2]}\n" for n in range(9))
     with pytest.raises(DataError, match="all rows have 3: write a name for each column"):
+        read_examples(write("a.csv", "text,label\n" + rows))
+
+
+@pytest.mark.parametrize("row", ["{n},a text of {n},{label}", "a text of {n},{label},"])
+def test_a_header_without_a_name_for_row_numbers_or_for_an_empty_last_column(write, row):
+    """As R writes row names, and where each row ends with a delimiter."""
+    rows = "".join(row.format(n=n + 1, label="xy"[n % 2]) + "\n" for n in range(9))
+    data = read_examples(write("a.csv", "text,label\n" + rows))
+    assert (data.items[1].text, data.items[1].label) == ("a text of 2", "y")
+    assert any("the header has no name" in note for note in data.notes)
+
+
+def test_a_comma_in_each_text_is_no_column_without_a_name(write):
+    rows = "".join(f"text {n}, and more,{'xy'[n % 2]}\n" for n in range(9))
+    with pytest.raises(DataError, match="HW110"):
         read_examples(write("a.csv", "text,label\n" + rows))
 
 

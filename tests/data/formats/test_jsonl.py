@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwise.data.columns.reading_options import ReadOptions
+from headwise.data.errors import DataError
 from headwise.data.files.file_source import DataSource
 from headwise.data.formats.jsonl import as_text, read_records
 from headwise.data.items.item_types import infer_task
@@ -158,3 +159,26 @@ def test_a_list_for_each_column_is_named_and_one_record_of_lists_is_none(write, 
     assert fails(read_examples, frame)[0] == "HW116"
     record = write("words.json", json.dumps({"tokens": ["Tom", "ran"], "ner_tags": ["B-PER", "O"]}))
     assert infer_task(record, {})[0] == "tag"
+
+
+TWICE = '{"text": "a text of its own", "note": 1, "label": "x", "label": "y", "note": %s}\n'
+
+
+def test_a_field_that_is_read_has_one_value(write):
+    path = write("a.jsonl", TWICE % 1 * 9)
+    with pytest.raises(DataError, match=r"HW112.*a\.jsonl:1: an object with two values of 'label'"):
+        read_examples(path)
+    assert len(read_examples(path, options=ReadOptions(label_column="note")).items) == 9
+
+
+def test_a_field_of_two_values_that_is_not_read_is_told(write):
+    rows = TWICE.replace('"label": "y"', '"label": "x"') % 2 * 9
+    data = read_examples(write("a.jsonl", rows))
+    assert "objects with two values of 'note', of which the last is read: 9" in data.notes
+
+
+def test_the_records_are_the_list_of_objects_with_a_text(write):
+    luis = {"name": "x", "culture": "en-us", "intents": [{"name": "go"}], "entities": []}
+    luis["utterances"] = [{"text": f"a text of {n}", "intent": ["go", "stay"][n % 2]} for n in range(9)]
+    data = read_examples(write("a.json", json.dumps(luis)))
+    assert (len(data.items), {*data.labels}) == (9, {"go", "stay"})

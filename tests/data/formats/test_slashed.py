@@ -1,7 +1,7 @@
 import pytest
 
 from headwise.data.files.file_source import DataSource
-from headwise.data.formats.slashed_tags import is_spread, read_sentences
+from headwise.data.formats.slashed_tags import is_spread, read_sentences, recognise
 
 PENN = """\
 ======================================
@@ -64,3 +64,11 @@ def test_a_sentence_with_a_mistake_is_left_out():
     found = read("a/b c /d\nd/e\nf/", report=errors.append)
     assert [s.tokens for s in found] == [("d",)]
     assert [e.code for e in errors] == ["HW257", "HW251"]
+
+
+@pytest.mark.parametrize(
+    "row", ["{n}/1/2024,{label}", "https://x.org/a/index,{label}", "10/12/2024,{label}", "{n}/24"]
+)
+def test_dates_and_links_in_a_table_are_no_tags(row):
+    lines = [row.format(n=n % 12 + 1, label=("garden", "kitchen")[n % 2]) for n in range(40)]
+    assert recognise(list(enumerate(lines, start=1))) is None

@@ -9,6 +9,7 @@ import pytest
 from headwise.data.columns.item_options import TagOptions
 from headwise.data.errors import DataError
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK, infer_task
+from headwise.data.readers.labelled_files import read_examples
 from headwise.data.readers.tagged_files import read_tagged
 
 ROWS = [
@@ -206,3 +207,36 @@ def test_a_null_is_predicted_as_a_sentence_without_words(write):
     path = write("a.jsonl", "\n".join(json.dumps({"tokens": words}) for words in (["A", "dog"], None)))
     rows = ITEM_TYPES_BY_TASK["tag"].rows(path)
     assert [row.item.tokens for row in rows] == [("A", "dog"), ()]
+
+
+TAGGED = [("Tom went home", "B-PER O O"), ("Then Ann ran", "O B-PER O"), ("No", "O"), ("It is on", "O O O")]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.csv", "sentence,labels\n" + "".join(f"{text},{tags}\n" for text, tags in TAGGED)),
+        ("a.tsv", "text\ttags\n" + "".join(f"{text}\t{tags}\n" for text, tags in TAGGED)),
+        ("a.jsonl", lines([{"text": text, "tags": tags} for text, tags in TAGGED])),
+        ("a.jsonl", lines([{"tokens": text.split(), "tags": tags} for text, tags in TAGGED])),
+    ],
+)
+def test_tags_with_spaces_between_them(write, name, text):
+    path = write(name, text)
+    assert infer_task(path, {})[0] == "tag"
+    data = read_tagged(path)
+    assert [(own.tokens, own.tags) for own in data.items] == [
+        (tuple(words.split()), tuple(tags.split())) for words, tags in TAGGED
+    ]
+
+
+def test_too_few_tags_in_a_text_are_named(write, fails):
+    rows = "".join(f"{text},{tags}\n" for text, tags in TAGGED) + "He ran home,O O\n"
+    assert fails(read_tagged, write("a.csv", "sentence,labels\n" + rows)) == ("HW251", 6, None)
+
+
+def test_a_label_beside_tags_decides(write):
+    rows = "".join(f"{text},{tags},{'xy'[n % 2]}\n" for n, (text, tags) in enumerate(TAGGED * 3))
+    path = write("a.csv", "utterance,slots,intent\n" + rows)
+    assert infer_task(path, {})[0] == "classify"
+    assert {*read_examples(path).labels} == {"x", "y"}

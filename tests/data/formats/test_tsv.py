@@ -1,11 +1,15 @@
 import csv
 import io
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from headwise.data.columns.reading_options import ReadOptions
+from headwise.data.errors import DataError
 from headwise.data.files.file_source import DataSource
 from headwise.data.formats.tsv import read_cells, unquoted
+from headwise.data.readers.labelled_files import read_examples
 
 
 def cells(text):
@@ -49,3 +53,10 @@ def test_what_pandas_and_spreadsheets_write_is_read_back(rows):
     buffer = io.StringIO(newline="")
     csv.writer(buffer, dialect="excel-tab").writerows(rows)
     assert [own for _, own in cells(buffer.getvalue())] == rows
+
+
+def test_quoted_line_ends_are_told_how_to_be_read(write):
+    path = write("a.tsv", "text\tlabel\n" + '"a text\nof two lines"\tx\nanother\ty\n' * 9)
+    with pytest.raises(DataError, match=r"HW110.*give --quoting double"):
+        read_examples(path)
+    assert len(read_examples(path, options=ReadOptions(quoting="double")).items) == 18

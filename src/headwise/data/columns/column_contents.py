@@ -82,6 +82,13 @@ class Column:
         return "language" in normal_name(self.name).split("_") and all(map(_LANGUAGE_CODE.fullmatch, full))
 
     @property
+    def holds_objects(self) -> bool:
+        """Whether all values that are not empty are objects or lists of objects, such as spans."""
+        full = [value.strip() for value in self.values if value.strip()]
+        objects = any(value.startswith(("{", "[{")) for value in full)
+        return objects and all(value == "[]" or _is_structure(value) for value in full)
+
+    @property
     def has_few_values(self) -> bool:
         """Whether many records share few values, such as the titles of the works that texts are from."""
         return len(self.values) >= _MANY and 4 * self.distinct <= len(self.values)
@@ -125,6 +132,7 @@ _FILE = lazy_pattern(
     re.IGNORECASE,
 )
 _MONEY = lazy_pattern(r"[$€£¥]\s?\d[\d.,]*|\d[\d.,]*\s?[$€£¥]")
+_SERIAL = lazy_pattern(r"(?=.*[A-Z])(?=.*\d)[A-Z\d]{8,}")
 _UNIX_TIME = lazy_pattern(r"1[0-9]{9}([0-9]{3})?(\.\d+)?")
 _LANGUAGE_CODE = lazy_pattern(r"[a-zA-Z]{2,3}([-_][a-zA-Z]{2,4})?")
 
@@ -151,6 +159,11 @@ def _is_money(value: str) -> bool:
     return _MONEY.fullmatch(value) is not None
 
 
+def _is_serial(value: str) -> bool:
+    """Whether a value is a number of a product or a customer, in digits and capitals."""
+    return _SERIAL.fullmatch(value) is not None
+
+
 def _is_unix_time(value: str) -> bool:
     return _UNIX_TIME.fullmatch(value) is not None
 
@@ -174,6 +187,9 @@ def _are_codes(values: Sequence[str]) -> bool:
 
 MACHINE_WRITTEN = (is_link, is_date, is_address, _is_hash)
 """Kinds of values that no name of a column has."""
-_NEVER_LABELS = (is_link, is_date, is_address, _is_hash, _is_file, _is_money, _is_unix_time, _is_structure)
+_NEVER_LABELS = (
+    *(is_link, is_date, is_address, _is_hash, _is_file, _is_money, _is_serial, _is_unix_time),
+    _is_structure,
+)
 _NEVER_TEXTS = (is_link, is_date, is_address, _is_number, _is_file, _has_no_letter, _is_structure)
 """Kinds of values of which all those of a column must be."""

@@ -24,7 +24,7 @@ TEXT_NAMES = (
 
 LABEL_NAMES = (
     "label", "labels", "gold_label", "gold", "annotation", "class", "category", "intent", "sentiment",
-    "target", "y", "rating", "stars", "star_rating", "topic", "genre", "polarity", "emotion",
+    "target", "y", "rating", "stars", "star_rating", "overall", "topic", "genre", "polarity", "emotion",
     "coarse_label", "fine_label", "is_spam", "spam", "score", "verdict", "tag",
     "kategorie", "klasse", "stimmung", "bewertung", "thema", "absicht", "étiquette", "catégorie", "classe",
     "etiqueta", "categoría", "categoria", "clase", "sentimiento", "etichetta", "标签", "类别", "情感",
@@ -45,6 +45,7 @@ NEVER_LABEL_NAMES = frozenset(
         *("tokens", "words", "lemmas", "ngrams", "hashtags", "mentions", "user_mentions", "urls", "links"),
         *("is_annotated", "is_reviewed", "is_validated", "is_processed", "is_deleted", "is_edited"),
         *("id_str", "geo", "coordinates", "embedding", "embeddings", "vector"),
+        *("zip", "zipcode", "zip_code", "postcode", "postal_code", "plz"),
     }
 )
 """Names of columns about the annotation, the record, its readers or its words, which are no labels."""
@@ -54,6 +55,7 @@ _NEVER_LABEL_ENDS = frozenset(
         *("id", "ids", "uuid", "guid", "url", "uri", "link", "href", "email", "ip", "hash", "md5", "sha1"),
         *("checksum", "timestamp", "datetime", "date", "ts", "status", "split", "subset", "fold"),
         *("partition", "annotator", "reviewer", "worker", "rater", "moderator", "filename", "filepath"),
+        *("asin", "isbn", "ean", "sku"),
     }
 )
 """The last words of such names (`cv_fold`, `parentId`), unless a usual name of labels is before them."""
@@ -99,6 +101,7 @@ PAIR_NAMES = (
     ("text_a", "text_b"),
     ("text1", "text2"),
     ("text_1", "text_2"),
+    ("#1_string", "#2_string"),
     ("question1", "question2"),
     ("s1", "s2"),
     ("sent1", "sent2"),
@@ -112,7 +115,7 @@ PAIR_NAMES = (
 
 PAIR_LABEL_NAMES = (
     *("gold_label", "label", "entailment_judgment", "is_duplicate", "relatedness_score", "similarity"),
-    *("similarity_score", "relevance", "relation", "score", *LABEL_NAMES),
+    *("similarity_score", "relevance", "relation", "quality", "score", *LABEL_NAMES),
 )
 
 

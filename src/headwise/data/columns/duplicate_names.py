@@ -31,8 +31,11 @@ def check_duplicate_names(chosen: object, sample: Sequence[Record], source: Data
 
 
 def duplicate_name_error(heading: str, names: Sequence[str], source: DataSource) -> DataError:
-    """HW112: the error for two columns of one name."""
+    """HW112: the error for two columns of one name, or for two fields of one name in an object of JSON."""
     places = [number for number, name in enumerate(names, 1) if source.duplicates.get(name) == heading]
+    if len(places) < 2:
+        problem = f"an object with two values of {heading!r}"
+        return source.error("HW112", problem, source.header_line, advice="rename one, or leave it out")
     return source.error(
         "HW112",
         f"two columns named {heading!r} (columns {' and '.join(map(str, places[:8]))})",

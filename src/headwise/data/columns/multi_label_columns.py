@@ -67,6 +67,15 @@ SEPARATORS = (DEFAULT_LABEL_SEPARATOR, ";", ",", "#", "><")
 """Separators of labels to try if the user gives none, the most reliable first. doccano writes `a#b`, Stack
 Overflow `<a><b>`."""
 
+BLANK = " "
+"""The separator of labels without blanks in them, such as arXiv's `cs.CL cs.LG`."""
+
+_SET_NAMES = LABEL_SET_NAMES[: LABEL_SET_NAMES.index("emotions") + 1]
+"""Names in the plural, of columns of sets."""
+
+_PARTED = lazy_pattern(r"\S*[^\W\d][.\d_/#+:-]+\S*")
+"""A name of several parts, such as `cs.CL` or `asp.net`."""
+
 _TAG = lazy_pattern("O|[BIESLUM]-.+")
 """A tag of a word, such as `B-PER`."""
 
@@ -127,7 +136,7 @@ def _choose(
     open_names = [name for name in names if name_rank(name, TEXT_NAMES) is None and name not in excluded]
     open_names = [name for name in open_names if not lists_words_of_text(sample, name)]
     open_names = [name for name in open_names if not _never_labels(name, values_of[name])]
-    set_columns = [name for name in open_names if separator_of(values_of[name], options)]
+    set_columns = [name for name in open_names if separator_of(values_of[name], options, name)]
     usual = [
         name for name in open_names if name_rank(name, LABEL_SET_NAMES) is not None and name not in flags
     ]
@@ -200,12 +209,12 @@ def _with_separator(columns: Columns, sample: Sequence[Record], source: DataSour
         return columns
     requested = getattr(source.options, "label_separator", None)
     cells = [record.fields.get(columns.label) for record in sample]
-    detected = separator_of(cells, source.options)
+    detected = separator_of(cells, source.options, columns.label)
     if detected == LIST_SEPARATOR and not requested:
         return columns
     if not requested and detected not in (None, DEFAULT_LABEL_SEPARATOR):
         source.notes.append(f"labels are separated by {detected!r} - override with --label-separator")
-    separator = requested.strip() if requested else detected or DEFAULT_LABEL_SEPARATOR
+    separator = _trimmed(requested) if requested else detected or DEFAULT_LABEL_SEPARATOR
     held = [mark for mark in SEPARATORS for cell in cells if isinstance(cell, str) and mark in cell]
     if held and detected is None and not any(isinstance(cell, str) and separator in cell for cell in cells):
         message = f"labels are taken to hold {held[0]!r} themselves"
@@ -213,9 +222,14 @@ def _with_separator(columns: Columns, sample: Sequence[Record], source: DataSour
     return LabelListColumns(columns.text, columns.label, separator)
 
 
-def separator_of(values: Sequence[object], options: ReadOptions) -> str | None:
-    """The separator of the labels if cells look like sets of labels, whose parts recur; `LIST_SEPARATOR`
-    if they are lists; None if they do not look like sets."""
+def _trimmed(separator: str) -> str:
+    """A requested separator without blanks around it, unless it is a blank."""
+    return separator.strip() or BLANK
+
+
+def separator_of(values: Sequence[object], options: ReadOptions, name: str) -> str | None:
+    """The separator of the labels if the cells of the column `name` look like sets of labels, whose parts
+    recur; `LIST_SEPARATOR` if they are lists; None if they do not look like sets."""
     requested = getattr(options, "label_separator", None)
     full = [parse_list_cell(value) for value in values if value is not None]
     lists = [value for value in full if isinstance(value, list)]
@@ -225,8 +239,25 @@ def separator_of(values: Sequence[object], options: ReadOptions) -> str | None:
         flat = not any(isinstance(item, list | dict) for labels in lists for item in labels)
         return LIST_SEPARATOR if flat and len(lists) * 2 > len(full) and any(lists) else None
     cells = [value for value in full if isinstance(value, str)]
-    marks = (requested.strip(),) if requested else SEPARATORS
-    return next((mark for mark in marks if _parts_recur(cells, mark, bool(requested))), None)
+    marks = (_trimmed(requested),) if requested else SEPARATORS
+    found = next((mark for mark in marks if _parts_recur(cells, mark, bool(requested))), None)
+    return BLANK if found is None and not requested and _blanks_separate(cells, name) else found
+
+
+def _blanks_separate(cells: Sequence[str], name: str) -> bool:
+    """Whether blanks separate labels, rather than the words of a label (`very good`): the column is named
+    in the plural or most labels are names of several parts; and most labels of sets also stand alone, as
+    `very` does not."""
+    sets = {frozenset(cell.split()) for cell in cells}
+    alone = {label for labels in sets if len(labels) == 1 for label in labels}
+    joint = [label for labels in sets if len(labels) > 1 for label in labels]
+    if sum(len(labels) > 1 for labels in sets) < 2:
+        return False
+    if name_rank(name, _SET_NAMES) is None and not most_true(
+        _PARTED.fullmatch(label) is not None for label in joint
+    ):
+        return False
+    return most_true(label in alone for label in joint)
 
 
 def _parts_recur(cells: Sequence[str], separator: str, requested: bool) -> bool:
@@ -254,6 +285,8 @@ def parts_of(cell: str, separator: str) -> list[str]:
 def _split(cell: str, separator: str) -> list[str]:
     """The trimmed parts of a cell; labels in angle brackets are written without them."""
     cell = cell.strip()
+    if separator == BLANK:
+        return cell.split()
     if separator == "><" and cell.startswith("<") and cell.endswith(">"):
         cell = cell[1:-1]
     return [part.strip() for part in cell.split(separator)]

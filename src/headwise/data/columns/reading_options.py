@@ -91,8 +91,8 @@ class MultiLabelOptions(ReadOptions):
     """The same of files whose texts have any number of labels."""
 
     label_separator: str | None = None
-    """Separator of the labels of a cell. By default |, or a ; or comma between recurring parts; for a model
-    the separator of its training data. Lists need none."""
+    """Separator of the labels of a cell. By default |, or a ; comma or blank between recurring parts; for a
+    model the separator of its training data. Lists need none."""
 
     label_columns: str | None = None
     """Multi-hot columns, one for each label, with 1 or 0 (true or false, yes or no): names, or numbers from
@@ -115,8 +115,9 @@ class MultiLabelOptions(ReadOptions):
             raise ConfigError(f"label_columns and {conflicting} exclude each other; give one of them")
         if self.label_columns is not None and not self.flags:
             raise ConfigError(f"label_columns {self.label_columns!r}; expected names or numbers of columns")
-        if self.label_separator is not None and not self.label_separator.strip():
-            raise ConfigError(f"label_separator {self.label_separator!r}; expected more than white space")
+        separator = self.label_separator
+        if separator not in (None, " ") and not separator.strip():
+            raise ConfigError(f"label_separator {separator!r}; expected a mark, or one blank")
 
     @property
     def has_column_options(self) -> bool:

@@ -268,7 +268,8 @@ def _without_votes(columns: list[Column]) -> list[Column]:
 
 def _label_column(columns: list[Column], *, needed: bool) -> Column | None:
     columns = _without_votes(columns)
-    named = _by_name(columns, LABEL_NAMES)
+    named = _by_name([column for column in columns if not column.holds_objects], LABEL_NAMES)
+    named = named or _by_name(columns, LABEL_NAMES)
     if named and named.is_prose:
         remaining = [column for column in columns if column is not named]
         named = _by_name(remaining, LABEL_NAMES) or named
@@ -285,7 +286,16 @@ def _label_column(columns: list[Column], *, needed: bool) -> Column | None:
         lambda c: has_usual_name(c.name, LABEL_NAMES),
     ):
         candidates = [column for column in candidates if better(column)] or candidates
+    named = [column for column in candidates if not column.numbers]
+    if len(named) == 1 and all(_numbers(column, named[0]) for column in candidates if column.numbers):
+        return named[0]
     return candidates[0] if len(candidates) == 1 else None
+
+
+def _numbers(numbers: Column, names: Column) -> bool:
+    """Whether a column holds a number for each name of another column."""
+    pairs = len({*zip(numbers.values, names.values, strict=True)})
+    return numbers.distinct == names.distinct == pairs
 
 
 def _number_column(columns: list[Column], *, needed: bool) -> Column | None:

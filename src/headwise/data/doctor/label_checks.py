@@ -8,6 +8,7 @@ import numpy as np
 
 from headwise.core.close_names import close_names
 from headwise.core.lazy_pattern import lazy_pattern
+from headwise.core.look_alikes import with_latin_letters
 from headwise.core.text_normalization import normalize_text
 from headwise.data.doctor.doctor_report import NumberSummary
 from headwise.data.doctor.examined_file import CheckedFile
@@ -47,15 +48,17 @@ def one_class(file: CheckedFile) -> Iterator[Finding]:
 
 def rare_labels(file: CheckedFile) -> Iterator[Finding]:
     """Labels that few items have."""
-    infrequent = [f"{name!r} ({n})" for name, n in file.data.labels.items() if n < RARE]
-    if infrequent and file.training:
+    rare = {name: n for name, n in file.data.labels.items() if n < RARE}
+    if rare and file.training:
+        infrequent = [f"{name!r} ({n})" for name, n in rare.items()]
+        where = [n for n, item in enumerate(file.items) if not rare.keys().isdisjoint(item.labels)]
         noun = file.item_type.label_type.noun
         shown = abbreviate(infrequent)
         message = (
             f"{count(len(infrequent), noun)} with fewer than {RARE} {file.item_type.nouns.many}: {shown}"
         )
         fix = f"add {file.item_type.nouns.many}, merge them into others, or leave them out"
-        yield Finding("warning", "HW155", message, (file.data.path,), fix)
+        yield Finding("warning", "HW155", message, file.data.places(where), fix)
 
 
 def spelling_variants(file: CheckedFile) -> Iterator[Finding]:
@@ -77,11 +80,11 @@ def spelling_variants(file: CheckedFile) -> Iterator[Finding]:
 
 def _spelling_key(name: str) -> str | float:
     """A key that is equal for labels that differ only in case, spacing, dashes, quotation marks around
-    them, or how accents or numbers are written."""
+    them, letters that look alike, or how accents or numbers are written."""
     number = parse_number(name) if len(name) <= _EXACT else None
     if number is not None:
         return number
-    plain = _DASHES.sub("-", normalize_text(name)).casefold()
+    plain = _DASHES.sub("-", with_latin_letters(normalize_text(name))).casefold()
     if len(plain) > 2 and plain[0] == plain[-1] and plain[0] in "'\"":
         plain = plain[1:-1]
     return "".join(plain.split())
@@ -92,7 +95,7 @@ def glued_labels(file: CheckedFile) -> Iterator[Finding]:
     glued = {*labels_with_words(file.data.labels)} if file.data.format in GLUED_FORMATS else set()
     if glued:
         where = [n for n, item in enumerate(file.items) if not glued.isdisjoint(item.labels)]
-        message = f"{file.count(len(where))} whose label seems to hold the first word of the text"
+        message = f"{file.count(len(where))} whose label seems to hold a mark or the first word of the text"
         fix = "write a blank between the label and the text"
         yield Finding("warning", "HW177", message, file.data.places(where), fix)
 

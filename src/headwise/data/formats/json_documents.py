@@ -85,7 +85,7 @@ def _list_inside(text: str) -> tuple[int, str] | None:
             key, at = decoder.raw_decode(text, _ELEMENT_SEPARATOR.match(text, at).end())  # type: ignore[union-attr]
             at = text.index(":", at) + 1
             at = _SPACE.match(text, at).end()  # type: ignore[union-attr]
-            if key in LIST_NAMES and _LIST.match(text, at):
+            if _LIST.match(text, at) and (key in LIST_NAMES or _begins_with_text(text, at + 1)):
                 return at, key
             if key == _RASA and text.startswith("{", at):
                 at += 1
@@ -95,6 +95,18 @@ def _list_inside(text: str) -> tuple[int, str] | None:
             return None
         if _is_record({key: value}):
             return None
+
+
+def _begins_with_text(text: str, at: int) -> bool:
+    """Whether the first element of a list is an object with a text."""
+    try:
+        element, _ = json.JSONDecoder().raw_decode(text, _SPACE.match(text, at).end())  # type: ignore[union-attr]
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(element, dict) and any(
+        isinstance(value, str) and name_rank(name, TEXT_NAMES) is not None
+        for name, value in element.items()
+    )
 
 
 def _is_record(fields: dict[str, object]) -> bool:

@@ -1,6 +1,7 @@
 """JSON Lines: one JSON object per line, blank lines ignored; or a file with one array of objects."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from headwise.core.lazy_pattern import lazy_pattern
@@ -72,13 +73,13 @@ def _objects(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
         if start.name:
             source.notes.append(f"the objects of {start.name!r} are the records")
         lines = elements(lines, start, source)
-    passed_over = 0
+    passed_over, ambiguous = 0, Counter[str]()
     for number, text in lines:
         if not text.strip():
             source.blank += 1
             continue
         try:
-            row = fields_of(json.loads(text, parse_constant=_constant))
+            row = fields_of(_DECODER.decode(text))
         except json.JSONDecodeError as error:
             place = number + error.lineno - 1, error.colno
             source.report_error("HW115", f"invalid JSON: {error.msg}", *place, advice=_advice(text))
@@ -86,6 +87,10 @@ def _objects(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
         except (RecursionError, ValueError) as error:  # nested too deeply; a number too long
             source.report_error("HW115", f"JSON that cannot be read: {error}", number)
             continue
+        if isinstance(row, _RepeatedFields):
+            ambiguous.update(row.names)
+            source.header_line = source.header_line if source.duplicates else number
+            source.duplicates |= {name: name for name in row.names}
         if row is None and start is not None and start.name:
             passed_over += 1
             continue
@@ -110,11 +115,31 @@ def _objects(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
             yield Record(number, row)
     if passed_over:
         source.notes.append(f"elements that are null, left out: {passed_over:,}")
+    for name, count in ambiguous.items():
+        source.notes.append(f"objects with two values of {name!r}, of which the last is read: {count:,}")
 
 
 def _constant(name: str) -> float | None:
     """The value of a constant that Python writes but JSON lacks: None for NaN, or an infinity."""
     return None if name == "NaN" else float(name)
+
+
+class _RepeatedFields(dict[str, object]):
+    """An object in which names occur twice with different values; `names` are these."""
+
+    names: tuple[str, ...] = ()
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    fields = dict(pairs)
+    if len(fields) < len(pairs) and (names := [name for name, value in pairs if value != fields[name]]):
+        fields = _RepeatedFields(pairs)
+        fields.names = tuple(dict.fromkeys(names))
+    return fields
+
+
+_DECODER = json.JSONDecoder(parse_constant=_constant, object_pairs_hook=_object)
+"""Made once, as `json.loads` makes a decoder for each call that has such arguments."""
 
 
 def as_text(value: object) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.errors import DataError
-from headwise.data.files.file_source import DataSource
+from headwise.data.files.file_source import DataSource, most_true
 from headwise.data.files.text_lines import Line, without_returns
 from headwise.data.formats.conll import FIELD
 from headwise.data.items.examples import TaggedSentence
@@ -21,6 +21,8 @@ from headwise.data.readers.tag_checks import shown_tags
 
 RULE = "====="
 _SLASHED = lazy_pattern(r".+/[^/]+")
+_LETTER = lazy_pattern(r"[^\W\d_].*/")
+_FIELDS = lazy_pattern(r"\w.*[,;].*")
 
 Token = tuple[int, str, str]
 """The line number, the token and its tag."""
@@ -29,7 +31,12 @@ Token = tuple[int, str, str]
 def recognise(head: Sequence[Line]) -> str | None:
     """The reason why lines look like tags after slashes, or None."""
     words = [word for _, text in head for word in text.split() if word.strip("[]=")]
-    tags = [word.rpartition("/")[2] for word in words if _SLASHED.fullmatch(word)]
+    slashed = [word for word in words if _SLASHED.fullmatch(word)]
+    tags = [word.rpartition("/")[2] for word in slashed]
+    if most_true(map(bool, map(_FIELDS.fullmatch, tags))) or not most_true(
+        map(bool, map(_LETTER.search, slashed))
+    ):
+        return None  # dates or links in a table
     usual = all(tag == tag.upper() for tag in tags) or len(set(tags)) * 2 <= len(tags)
     if not tags or not usual or len(tags) < 0.9 * len(words):
         return None

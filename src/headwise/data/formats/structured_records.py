@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
+from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.columns.cell_values import parse_cell
 from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.errors import DataError
@@ -12,6 +13,11 @@ from headwise.data.formats import csv, jsonl, rasa
 from headwise.data.formats.annotation_exports import flatten_tables
 from headwise.data.formats.table_rows import records_from_rows
 from headwise.data.formats.unanswered import UnansweredRecord
+
+_TAG = r"(?:O|[BIESLU]-[^\s,;\"]+)"
+TAG_STRING = lazy_pattern(rf"{_TAG}(?: {_TAG})*")
+"""The tags of one or more words, with a space between them."""
+_TWO_TAGS = lazy_pattern(rf"{_TAG} {_TAG}")
 
 _LOOKED_AT = 50  # records
 
@@ -33,7 +39,10 @@ def read_structured(lines: Iterator[Line], source: DataSource) -> Iterator[Recor
 def sample_rows(head: Sequence[Line]) -> list[dict[str, object]]:
     """The fields of the first records of a file; none if it has no lists or objects."""
     texts = [text for _, text in head]
-    structured = any("[" in text and any(mark in text for mark in csv.DELIMITERS) for text in texts)
+    structured = any(
+        ("[" in text or _TWO_TAGS.search(text)) and any(mark in text for mark in csv.DELIMITERS)
+        for text in texts
+    )
     if not _is_json(head) and not rasa.recognise(texts) and not structured:
         return []
     quiet = DataSource("", ReadOptions(encoding_errors="replace"), lambda error: None)
@@ -41,9 +50,14 @@ def sample_rows(head: Sequence[Line]) -> list[dict[str, object]]:
         rows = [record.fields for record in islice(read_structured(iter(head), quiet), _LOOKED_AT)]
     except DataError:  # the reader of the file reports it
         return []
-    if _is_json(head) or any(isinstance(value, list) for row in rows for value in row.values()):
+    values = (value for row in rows for value in row.values())
+    if _is_json(head) or any(isinstance(value, list) or _is_tag_string(value) for value in values):
         return rows
     return []
+
+
+def _is_tag_string(value: object) -> bool:
+    return isinstance(value, str) and " " in value and TAG_STRING.fullmatch(value) is not None
 
 
 def _is_json(head: Sequence[Line]) -> bool:

@@ -12,7 +12,7 @@ from headwise.data.columns.column_names import LABEL_NAMES, TEXT_NAMES, name_ran
 from headwise.data.files.file_source import DataSource, look_ahead, most_true
 from headwise.data.files.text_lines import Line
 from headwise.data.formats.jsonl import as_text
-from headwise.data.formats.structured_records import read_structured, sample_rows
+from headwise.data.formats.structured_records import TAG_STRING, read_structured, sample_rows
 from headwise.data.formats.unanswered import answered_records, skips_unanswered
 from headwise.data.items.examples import TaggedSentence
 
@@ -28,7 +28,8 @@ def recognise(head: Sequence[Line], *, labelled: bool = True) -> str | None:
     """The reason why lines look like token lists (with tags, if labelled), or None.
 
     Words are a list with a usual name, or another list of texts beside a list as long; or a text whose
-    pieces between spaces are as many as the elements of a list with a usual name of tags. Records with a
+    pieces between spaces are as many as the elements of a list (or of a text such as `B-PER O O`) with a
+    usual name of tags. Records with a
     label of the whole text are labelled texts instead."""
     rows = sample_rows(head)
     if not rows:
@@ -37,11 +38,16 @@ def recognise(head: Sequence[Line], *, labelled: bool = True) -> str | None:
     if token is None or not labelled:
         return f"the list {token!r}" if token and isinstance(rows[0].get(token), list) else None
     labels = [name for name in rows[0] if name_rank(name, LABEL_NAMES) is not None]
-    if any(isinstance(row.get(name), str | int | float) for name in labels for row in rows):
+    if any(isinstance(_tags(row.get(name)), str | int | float) for name in labels for row in rows):
         return None
     tags = _parallel_lists(rows, token)
-    what = "lists" if isinstance(rows[0].get(token), list) else "words of the text"
-    return f"the {what} {token!r} and {'' if what == 'lists' else 'the list '}{tags[0]!r}" if tags else None
+    values = [row.get(name) for name in tags[:1] for row in rows]
+    if all(isinstance(value, str) and " " not in value for value in values):
+        return None  # a word per row, or no tags
+    if isinstance(rows[0].get(token), list):
+        return f"the lists {token!r} and {tags[0]!r}"
+    kind = "list" if any(isinstance(value, list) for value in values) else "tags"
+    return f"the words of the text {token!r} and the {kind} {tags[0]!r}"
 
 
 def has_texts(head: Sequence[Line]) -> bool:
@@ -72,7 +78,7 @@ def _token_field(rows: Sequence[dict[str, object]]) -> str | None:
 def _look_like_tags(rows: Sequence[dict[str, object]], tag: str, token: str) -> bool:
     """Whether lists as long as the words are no label sets that happen to be so: a tag is O, or all lists
     are as long as the words, of three lengths or more."""
-    pairs = [(row.get(tag), _words(row.get(token))) for row in rows]
+    pairs = [(_tags(row.get(tag)), _words(row.get(token))) for row in rows]
     tagged = [(tags, words) for tags, words in pairs if isinstance(tags, list)]
     if any(_OUTSIDE in tags for tags, _ in tagged):
         return True
@@ -85,13 +91,18 @@ def _is_word_list(value: object) -> bool:
 
 def _variety(rows: Sequence[dict[str, object]], name: str) -> int:
     """The number of different elements of a list."""
-    lists = (value for row in rows if isinstance(value := row.get(name), list))
+    lists = (value for row in rows if isinstance(value := _tags(row.get(name)), list))
     return len({as_text(element) for value in lists for element in value})
 
 
 def _words(value: object) -> object:
     """The words of a sentence that a field holds as a list, or as a text with spaces between them."""
     return value.split() if isinstance(value, str) else value
+
+
+def _tags(value: object) -> object:
+    """The tags of a sentence that a field holds as a list, or as a text such as `B-PER O O`."""
+    return value.split(" ") if isinstance(value, str) and TAG_STRING.fullmatch(value) else value
 
 
 def _parallel_lists(rows: Sequence[dict[str, object]], token: str) -> list[str]:
@@ -101,7 +112,7 @@ def _parallel_lists(rows: Sequence[dict[str, object]], token: str) -> list[str]:
         name
         for name in names
         if most_true(
-            _is_parallel(row.get(name), _words(row.get(token)))
+            _is_parallel(_tags(row.get(name)), _words(row.get(token)))
             for row in rows
             if not _is_untagged(row.get(name))
         )
@@ -185,7 +196,7 @@ def read_sentences(
             advice = "--null-texts skip leaves such rows out" if isinstance(words, list) else ""
             source.report_error("HW118", problem, line, expected="a list of words", advice=advice)
             continue
-        tags = fields.get(tag or "")
+        tags = _tags(fields.get(tag or ""))
         fits = _is_parallel(tags, words) and "" not in tags
         missing = not isinstance(tags, list) or _is_untagged(tags)
         if labelled and not fits and missing and skips_unanswered(source):
@@ -203,7 +214,9 @@ def read_sentences(
             source.blank += 1
         else:
             columns = {
-                name: _as_texts(values) for name in extra if _is_parallel(values := fields.get(name), words)
+                name: _as_texts(values)
+                for name in extra
+                if _is_parallel(values := _tags(fields.get(name)), words)
             }
             tagged = TaggedSentence(tuple(words), _as_texts(tags) if fits else (), line, columns=columns)
             yield tagged if labelled else replace(tagged, fields=fields)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from headwise.core.config import JsonObject
 from headwise.core.lazy_pattern import lazy_pattern
+from headwise.core.look_alikes import with_latin_letters
 from headwise.core.text_normalization import normalize_text
 from headwise.data.doctor.findings import abbreviate
 from headwise.data.errors import DataError
@@ -82,7 +83,7 @@ def _value_of(label: str) -> str:
 
 def quoted(label: str) -> str:
     """A label in quotation marks, with escapes where it looks like another one."""
-    return repr(label) if normalize_text(label) == label else ascii(label)
+    return repr(label) if with_latin_letters(normalize_text(label)) == label else ascii(label)
 
 
 def unify_spellings(items: list[T]) -> tuple[list[T], tuple[str, ...]]:

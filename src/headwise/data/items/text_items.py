@@ -262,7 +262,7 @@ def _multi_label_reason(head: FileHead, options: MultiLabelOptions) -> str | Non
     if label and lists_words_of_text(sample, label):
         return None
     values = [record.fields.get(label or "") for record in sample]
-    separator = separator_of(values, options) if label else None
+    separator = separator_of(values, options, label) if label else None
     if separator == LIST_SEPARATOR:
         return f"the field {label!r} holds lists"
     return f"the labels are separated by {separator!r} and recur" if separator else None

@@ -109,7 +109,7 @@ def read_examples(
     counts = Counter(label for example in examples for label in example.labels)
     if form in GLUED_FORMATS and (glued := labels_with_words(counts)):
         shown = abbreviate([*map(repr, glued)])
-        source.notes.append(f"labels that seem to hold the first word of their text: {shown}")
+        source.notes.append(f"labels that seem to hold a mark or the first word of their text: {shown}")
     examples, spelling_notes = unify_spellings(examples)
     source.notes += spelling_notes
     empty = sum(not example.text.strip() for example in examples)
