@@ -240,8 +240,8 @@ def separator_of(values: Sequence[object], options: ReadOptions, name: str) -> s
         return LIST_SEPARATOR if flat and len(lists) * 2 > len(full) and any(lists) else None
     cells = [value for value in full if isinstance(value, str)]
     marks = (_trimmed(requested),) if requested else SEPARATORS
-    found = next((mark for mark in marks if _parts_recur(cells, mark, bool(requested))), None)
-    return BLANK if found is None and not requested and _blanks_separate(cells, name) else found
+    mark = next((mark for mark in marks if _parts_recur(cells, mark, bool(requested))), None)
+    return BLANK if mark is None and not requested and _blanks_separate(cells, name) else mark
 
 
 def _blanks_separate(cells: Sequence[str], name: str) -> bool:
