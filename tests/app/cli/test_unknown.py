@@ -251,3 +251,10 @@ def test_without_a_base_the_logits_decide(run, tmp_path):
     numbers = json.loads((tmp_path / "m" / "calibration.json").read_text())
     assert numbers["novelty_similarity"] == 0
     assert "unknown,novelty" in run("predict", "m", file)[1].splitlines()[0]
+
+
+def test_the_short_help_names_the_flags_of_its_tasks_only(run):
+    shown = run("train", "--help")[1]
+    assert "--unknown " in shown
+    assert "--unknown-label" in shown
+    assert "--unknown" not in run("train", "--task", "tag", "--help")[1]

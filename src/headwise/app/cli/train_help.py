@@ -16,6 +16,7 @@ from headwise.nn.encoders.encoder_configs import DEFAULT_ENCODER
 DEFAULT_TASK = "classify"
 _ENCODER_FLAGS = {"base", "vectors", "encoder"}
 _TEACHER_FLAGS = {"unlabelled", "teacher"}
+_NOVELTY_FLAGS = {"unknown", "unknown_label"}
 _ALWAYS_SHOWN = {
     "file",
     "more",
@@ -28,6 +29,7 @@ _ALWAYS_SHOWN = {
     "recipe",
     *_ENCODER_FLAGS,
     *_TEACHER_FLAGS,
+    *_NOVELTY_FLAGS,
 }
 _DATA = {"format", "text_column", "label_column"}
 _COMMON = {
@@ -81,6 +83,7 @@ def train_with_short_help(words: Sequence[str]) -> Callable[..., Any]:
             name not in _ALWAYS_SHOWN
             or (name in _ENCODER_FLAGS and "encoder" not in sections)
             or (name in _TEACHER_FLAGS and task != DEFAULT_TASK)
+            or (name in _NOVELTY_FLAGS and "unknown" not in sections)
         ):
             kind, *parameters = get_args(train.__annotations__[name])
             made.__annotations__[name] = Annotated[kind, *parameters, Parameter(show=False)]
