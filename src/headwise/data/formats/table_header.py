@@ -1,12 +1,14 @@
 """Guess whether the first row of a table is a header.
 
-Titles above the header of a table in a spreadsheet, in the first cell of a separate row.
+Titles above the header of a table in a spreadsheet, in the first cell of a separate row. A column for which
+the header has no name.
 
 The two rows below the header of a table written by Orange: the types and the roles of the columns.
 """
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 
 from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.columns.column_contents import MACHINE_WRITTEN
@@ -37,7 +39,7 @@ def has_header(rows: Sequence[Sequence[str]], options: ReadOptions) -> bool:
         return True
     first = [clean_name(cell) for cell in rows[0]]
     below = [row for row in rows[1:] if len(row) == len(first)]
-    usual = _has_usual_name(first)
+    usual = has_usual_name_in(first)
     names_apart = below and not any(map(is_number, first))
     if usual or names_apart:
         below = [row for row in below if not is_same_header(first, row)]
@@ -101,7 +103,8 @@ def is_text_name(cell: str) -> bool:
     return name in TEXT_NAMES or ("_" in cell.strip() and has_usual_name(name, TEXT_NAMES))
 
 
-def _has_usual_name(first: Sequence[str]) -> bool:
+def has_usual_name_in(first: Sequence[str]) -> bool:
+    """Whether a row has a usual name of a column."""
     names = [clean_name(cell) for cell in first]
     if len(names) == 1 and is_text_name(names[0]):
         return True
@@ -156,6 +159,19 @@ def title_rows(rows: Sequence[Sequence[str]], options: ReadOptions) -> int:
     if len(names) < max(map(len, rows)):
         return 0
     return start if has_header(rows[start:], options) else 0
+
+
+def nameless_column(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str | None:
+    """Which column the header has no name for, where all rows have one cell more: the "first", which
+    numbers the rows (R and pandas write it so), or the "last", which is empty; or None."""
+    if {*map(len, rows)} != {len(header) + 1} or len(rows) < 2:
+        return None
+    if not any(row[-1].strip() for row in rows):
+        return "last"
+    first = [row[0].strip() for row in rows]
+    if not all(cell.isascii() and cell.isdecimal() and len(cell) < 10 for cell in first):
+        return None
+    return "first" if all(int(cell) < int(below) for cell, below in pairwise(first)) else None
 
 
 _RULE = lazy_pattern(r":?-{2,}:?|-+(?:\+-+)+|")

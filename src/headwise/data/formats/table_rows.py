@@ -2,14 +2,19 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 
 from headwise.data.columns.column_names import LABEL_NAMES, TEXT_NAMES, clean_name, normal_name
 from headwise.data.files.file_source import DataSource, Record, look_ahead
 from headwise.data.formats import table_header as orange
 from headwise.data.formats.csv_records import Cells
 from headwise.data.formats.swallowed_rows import SwallowedRows
-from headwise.data.formats.table_header import has_header, is_rule, is_same_header, title_rows
+from headwise.data.formats.table_header import (
+    has_header,
+    is_rule,
+    is_same_header,
+    nameless_column,
+    title_rows,
+)
 
 
 def records_from_rows(rows: Iterator[Cells], source: DataSource) -> Iterator[Record]:
@@ -47,7 +52,7 @@ def records_from_rows(rows: Iterator[Cells], source: DataSource) -> Iterator[Rec
             above_data = 2
         for _ in range(above_data):
             next(rows)
-        if nameless := _nameless_column(first, sample[above_data:]):
+        if nameless := nameless_column(first, sample[above_data:]):
             first = ["", *first] if nameless == "first" else [*first, ""]
             source.notes.append(f"the header has no name for the {nameless} column")
         names = _column_names(first, source)
@@ -75,19 +80,6 @@ def records_from_rows(rows: Iterator[Cells], source: DataSource) -> Iterator[Rec
             _report_swallowed(swallowed, number, source)
         else:
             yield Record(number, dict(zip(names, cells, strict=True)))
-
-
-def _nameless_column(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str | None:
-    """Which column the header has no name for, where all rows have one cell more: the "first", which
-    numbers the rows (R and pandas write it so), or the "last", which is empty; or None."""
-    if {*map(len, rows)} != {len(header) + 1} or len(rows) < 2:
-        return None
-    if not any(row[-1].strip() for row in rows):
-        return "last"
-    first = [row[0].strip() for row in rows]
-    if not all(cell.isascii() and cell.isdecimal() and len(cell) < 10 for cell in first):
-        return None
-    return "first" if all(int(cell) < int(below) for cell, below in pairwise(first)) else None
 
 
 def _column_names(first: Sequence[str], source: DataSource) -> list[str]:
