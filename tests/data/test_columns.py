@@ -118,6 +118,13 @@ def test_what_many_records_share_is_not_their_text():
     assert choose({**shared, "number": numbers})[0] == Columns("title", "author")
 
 
+def test_single_words_that_many_records_share_are_never_the_text():
+    columns = {"cuisine": ["greek", "thai", "cajun"] * 20, "ingredients": [["salt", "oil"]] * 60}
+    with pytest.raises(DataError, match="HW131"):
+        choose(columns, labelled=False)
+    assert choose({"text": ["greek", "thai", "cajun"] * 20}, labelled=False)[0] == Columns("text")
+
+
 def test_a_title_is_not_the_text_where_a_longer_one_stands_beside_it():
     """Nothing is called as texts are but the title, and there is more to read in another column."""
     titles = [f"The one with number {n}" for n in range(40)]

@@ -148,7 +148,7 @@ def test_what_programs_write_for_no_label():
 
 
 def test_what_programs_write_for_no_text():
-    nothing = [(text, "ab"[n % 2]) for n, text in enumerate(["NA", "nan", " NaN", "NULL"])]
+    nothing = [(text, "ab"[n % 2]) for n, text in enumerate(["NA", "nan", " NaN", "#NAME?"])]
     found = findings(*CLEAN, *nothing, ("na", "a"))["HW150"]
     assert found.message == "4 texts such as 'NA', which may stand for none"
     assert found.where == ("f:21", "f:22", "f:23", "f:24")

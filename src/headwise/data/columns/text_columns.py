@@ -242,6 +242,7 @@ def _text_column(columns: list[Column]) -> Column | None:
         column for column in columns if column.strings and (not column.identifies or _is_text_named(column))
     ]
     columns = [column for column in columns if column.is_mostly_filled] or columns
+    columns = [c for c in columns if _is_text_named(c) or not (c.has_few_values and c.words < 2)]
     varied = [column for column in columns if not column.has_few_values]
     if any(column.words >= 3 for column in varied):
         columns = varied

@@ -144,7 +144,10 @@ def multi_hot_targets(items: Sequence[LabelledItem], labels: Sequence[str]) -> N
 
 _COMMA = lazy_pattern(r"[-+]?(\d{1,3}(\.\d{3})+|\d+),\d+")
 LARGEST_LABEL = 1e100  # larger numbers overflow in sums of squares
-_MISSING_VALUES = {"nan", "null", "n/a", "#n/a", "<na>"}
+_MISSING_VALUES = {
+    *("nan", "null", "n/a", "<na>"),
+    *("#n/a", "#name?", "#ref!", "#value!", "#div/0!", "#num!", "#null!"),  # errors of spreadsheets
+}
 MOST_CLASSES = 20  # distinct whole numbers; more than these are scores, not class names
 
 
