@@ -11,12 +11,14 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from headwise.app import training_request
 from headwise.app.cli import COMMANDS, main
-from headwise.app.configuration import build_config
+from headwise.app.configuration import RunConfig, build_config
 from headwise.core.error_codes import error_codes
 from headwise.nn.encoders import ENCODERS
 from headwise.nn.priors import PRIORS
@@ -67,6 +69,12 @@ def shorten(messages: Path) -> None:
     messages.write_text("".join(messages.read_text().splitlines(keepends=True)[:MESSAGES]))
 
 
+def of_two_epochs(*layers) -> RunConfig:
+    """The settings of a training, which has two epochs where a page names no number."""
+    config = build_config(*layers)
+    return replace(config, train=replace(config.train, epochs=min(config.train.epochs, 2)))
+
+
 @pytest.fixture(scope="module")
 def run_page(place):
     """Run the blocks of a page, once; those that others build on go first."""
@@ -93,6 +101,7 @@ def run_page(place):
             patch.setattr(sys, "argv", ["python"])
             patch.syspath_prepend(PROJECT)  # some pages use `benchmarks`
             patch.setenv("PYTHONPATH", str(PROJECT), prepend=os.pathsep)
+            patch.setattr(training_request, "build_config", of_two_epochs)
             for language, content in blocks(page):
                 content = MANY_EPOCHS.sub(r"\g<1>2", content)
                 if language == "python":

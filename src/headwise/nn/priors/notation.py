@@ -16,9 +16,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import MISSING, fields
 from fractions import Fraction
 from types import NoneType
-from typing import Literal, NoReturn, get_args, get_origin, get_type_hints
+from typing import Literal, NoReturn, get_args, get_origin
 
-from headwise.core.config import JsonObject, unknown_name_error
+from headwise.core.config import JsonObject, field_types, unknown_name_error
 from headwise.core.errors import ConfigError
 from headwise.core.lazy_pattern import lazy_pattern
 from headwise.nn.priors.base import Prior, Sum
@@ -68,7 +68,7 @@ def format_prior(prior: Prior) -> str:
         if len(parts) > 1 and not any(isinstance(part, Sum) for part in prior.parts):
             return " + ".join(parts)
         return f"sum({', '.join(parts)})"
-    hints, arguments = get_type_hints(type(prior)), []
+    hints, arguments = field_types(type(prior)), []
     for place, field in enumerate(fields(prior)):  # type: ignore[arg-type]  # all priors are dataclasses
         value = getattr(prior, field.name)
         if value != field.default:
@@ -185,7 +185,7 @@ class PriorReader:
         made = PRIORS[name]
         if made is Sum:
             return Sum(self._parts())
-        kinds = get_type_hints(made)
+        kinds = field_types(made)
         fields_by_name = {field.name: field for field in fields(made)}  # type: ignore[arg-type]
         needed = [name for name, field in fields_by_name.items() if field.default is MISSING]
         values = self.arguments(name, {field: kinds[field] for field in fields_by_name}, needed)

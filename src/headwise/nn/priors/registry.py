@@ -8,7 +8,7 @@ from functools import partial
 from types import NoneType
 from typing import Literal, TypeVar, get_args, get_origin, get_type_hints
 
-from headwise.core.config import JsonObject
+from headwise.core.config import JsonObject, field_types
 from headwise.core.errors import ConfigError
 from headwise.core.lazy_pattern import lazy_pattern
 from headwise.core.lazy_table import LazyTable
@@ -140,7 +140,7 @@ def from_json(data: Mapping[str, object]) -> Prior:
     try:
         if name == Sum.name:
             fields["parts"] = tuple(from_json(part) for part in fields.get("parts", ()))
-        kinds = {} if name == Sum.name else get_type_hints(PRIORS[name])
+        kinds = {} if name == Sum.name else field_types(PRIORS[name])
         optional = [field for field, kind in kinds.items() if Prior in get_args(kind) and fields.get(field)]
         inner = [*optional, *(field for field, kind in kinds.items() if kind is Prior)]
         fields |= {field: from_json(fields.get(field, {})) for field in inner}
