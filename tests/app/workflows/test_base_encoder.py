@@ -1,6 +1,7 @@
 """Training runs that start from the pretrained encoder of a base."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,8 +20,13 @@ from headwise.nn.encoders.encoder_configs import MSTransformerConfig
 from headwise.nn.layers.layer_configs import ClassifierConfig
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import TextClassifierModel
-from headwise.text.static_embeddings import BaseError, StaticEmbeddings, load_base, save_base
-from headwise.text.static_embeddings.base_encoder import BaseEncoder, add_encoder, load_base_encoder
+from headwise.text.static_embeddings import BaseError, StaticEmbeddings, load_base, open_base, save_base
+from headwise.text.static_embeddings.base_encoder import (
+    BaseEncoder,
+    add_encoder,
+    load_base_encoder,
+    open_base_encoder,
+)
 from headwise.text.static_embeddings.base_folder import ENCODER
 from headwise.text.static_embeddings.base_vectors import QuantizedMatrix
 from headwise.text.text_configs import BaseConfig, WordConfig
@@ -90,6 +96,18 @@ def test_an_encoder_is_saved_in_16_bits_and_loaded_with_its_settings(base):
     assert all(values.dtype == np.float16 for values in saved.values())
     assert np.array_equal(encoder.outputs, saved["outputs"].astype(np.float32))
     assert load_base(base).encoder == SECTIONS
+
+
+def test_merged_bases_have_the_encoder_of_the_first_that_has_one(base, tmp_path, monkeypatch):
+    plain = tmp_path / "bases" / "plain"
+    tables = load_base(base)
+    save_base(replace(tables, name="plain", about={"space": "tiny"}), plain, "#\n")
+    shutil.copytree(base, tmp_path / "bases" / "tiny")
+    monkeypatch.setenv("HEADWISE_BASES", str(tmp_path / "bases"))
+    assert open_base("plain").encoder == {}
+    for name in ("plain+tiny", "tiny+plain"):
+        assert open_base(name).encoder == SECTIONS
+        assert np.array_equal(open_base_encoder(name).outputs, load_base_encoder(base).outputs)
 
 
 @pytest.mark.parametrize("spoil", ["missing", "cut", "nan", "no outputs"])

@@ -18,7 +18,7 @@ from safetensors.numpy import save
 from headwise.core.config import JsonObject
 from headwise.text.static_embeddings.base_folder import ABOUT, ENCODER, read_about, read_tensors
 from headwise.text.static_embeddings.base_vectors import BaseError, Floats
-from headwise.text.static_embeddings.installed_bases import find_base
+from headwise.text.static_embeddings.installed_bases import base_folders
 
 OUTPUTS = "outputs"
 
@@ -54,12 +54,15 @@ def load_base_encoder(folder: Path) -> BaseEncoder:
 
 
 def open_base_encoder(name: str) -> BaseEncoder:
-    """Load the encoder of a base by the base's name or folder; see `load_base_encoder`.
+    """Load the encoder of a base by the base's name or folder, or the first of several with `+` between
+    their names; see `load_base_encoder`.
 
     Raises:
         BaseError: HW801 there is no such base.
     """
-    return load_base_encoder(find_base(name))
+    folders = base_folders(name)
+    having = [folder for folder in folders if read_about(folder).get("encoder")]
+    return load_base_encoder([*having, *folders][0])
 
 
 def add_encoder(folder: Path, encoder: BaseEncoder, settings: Mapping[str, JsonObject]) -> None:

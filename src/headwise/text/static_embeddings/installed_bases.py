@@ -93,17 +93,27 @@ def open_base(name: str) -> StaticEmbeddings:
         BaseError: HW801 there is none; HW802 a file is damaged; HW803 the bases have different vector
             spaces.
     """
-    names = name.split(AND)
-    if len(names) == 1 or Path(name).is_dir():
-        return load_base(find_base(name))
-    return merge_bases([load_base(find_base(part)) for part in names])
+    folders = base_folders(name)
+    if len(folders) == 1:
+        return load_base(folders[0])
+    return merge_bases([load_base(folder) for folder in folders])
+
+
+def base_folders(name: str) -> list[Path]:
+    """The folders of a base, or of several with `+` between their names.
+
+    Raises:
+        BaseError: HW801 there is none.
+    """
+    names = [name] if Path(name).is_dir() else name.split(AND)
+    return [find_base(part) for part in names]
 
 
 def merge_bases(bases: Sequence[StaticEmbeddings]) -> StaticEmbeddings:
     """Several bases of one vector space as one base.
 
     A word that several of them list has the vector of the first, and unlisted words have the n-gram vectors
-    of the first.
+    of the first. The encoder is that of the first that has one.
 
     Args:
         bases: Bases with the same `space` in their cards.
@@ -137,4 +147,5 @@ def merge_bases(bases: Sequence[StaticEmbeddings]) -> StaticEmbeddings:
         first.subwords,
         np.concatenate([*weights, first.weights[-1:]]),
         first.about,
+        encoder=next((base.encoder for base in bases if base.encoder), {}),
     )
