@@ -126,15 +126,17 @@ def answers(work: Path, texts: Sequence[str]) -> np.ndarray:
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
-def student(size: int, priors: Sequence[str], width: int = WIDTH) -> TextClassifierModel:
-    """The student: `size` outputs above the base `english`, with layers of `width` features."""
+def student(
+    size: int, priors: Sequence[str] = PRIORS, width: int = WIDTH, name: str = "english"
+) -> TextClassifierModel:
+    """The student: `size` outputs above a base, with layers of `width` features."""
     torch.manual_seed(0)
-    base = load_base(find_base("english"))
+    base = load_base(find_base(name))
     config = ModelConfig(
         task="classify",
         readout=READOUT,
         words=WordConfig(),
-        base=BaseConfig(name="english", train=True, size=base.size, subwords=len(base.subwords)),
+        base=BaseConfig(name=name, train=True, size=base.size, subwords=len(base.subwords)),
         encoder=MSTransformerConfig(
             width,
             LAYERS,
