@@ -11,11 +11,19 @@ from typing import Any
 import numpy as np
 
 from headwise.app.distillation_config import DistillationConfig
-from headwise.app.teachers import EncoderTeacher, LabelFileTeacher, ModelTeacher, ProgressCallback, Teacher
+from headwise.app.teachers import (
+    BaseSentenceEncoder,
+    EncoderTeacher,
+    LabelFileTeacher,
+    ModelTeacher,
+    ProgressCallback,
+    Teacher,
+)
 from headwise.artifacts.model_folder import is_headwise_folder
 from headwise.core.activations import softmax
 from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import ConfigError, HeadwiseError
+from headwise.core.tokenizer import get_tokenizer
 from headwise.data.columns.reading_options import ReadOptions, SoftLabelOptions
 from headwise.data.doctor.findings import abbreviate
 from headwise.data.files.compression import plain_name
@@ -26,6 +34,7 @@ from headwise.data.readers.labelled_files import read_rows
 from headwise.data.splits.contamination import ContaminationIndex, PartOverlap, fingerprint_overlaps
 from headwise.data.splits.data_parts import DataParts
 from headwise.data.splits.text_signatures import normal_text
+from headwise.text.static_embeddings.base_choice import AUTO, NONE, choose_base
 from headwise.training.fit import merge_dev_into_train
 from headwise.training.pretraining.base_config import TeacherConfig
 
@@ -66,6 +75,7 @@ class DistillationSet:
         parts: The splits labelled by people.
         work: Folder that caches the vectors of an encoder.
         reading: Reading options of the labelled file; the other files have the same encoding.
+        base: The base whose encoder a sentence encoder has beside it, as `choose_base` takes it.
         seed: Seed of the sample of unlabelled texts.
         report: Called with the progress of encoding.
 
@@ -85,6 +95,7 @@ class DistillationSet:
         work: Path,
         *,
         reading: SoftLabelOptions,
+        base: str = NONE,
         seed: int = 0,
         report: ProgressCallback = lambda _done, _total: None,
     ):
@@ -96,9 +107,33 @@ class DistillationSet:
             "encoding_errors": reading.encoding_errors,
         }
         soft_options: JsonObject = decoding | {"empty_labels": reading.empty_labels}
-        self.teacher: Teacher = _make_teacher(settings, work, SoftLabelOptions(**soft_options), report)
+        self.teacher: Teacher = self._make_teacher(
+            settings, work, SoftLabelOptions(**soft_options), report, base
+        )
         texts = self._texts(settings, seed, decoding)
         self.texts = self._new(texts, parts, settings.unlabelled or settings.teacher)
+
+    def _make_teacher(
+        self,
+        settings: DistillationSettings,
+        work: Path,
+        options: SoftLabelOptions,
+        report: ProgressCallback,
+        base: str,
+    ) -> Teacher:
+        path, config = Path(settings.teacher), settings.config
+        if path.is_file() or plain_name(path.name).endswith(_FILES):
+            return LabelFileTeacher(path, options)
+        if path.is_dir() and is_headwise_folder(path):
+            return ModelTeacher(path)
+        encoder = TeacherConfig(settings.teacher, revision=config.revision, max_pieces=config.max_pieces)
+        words = (get_tokenizer("penn").words(item.text) for item in self.gold_parts.train)
+        tables, _ = choose_base(base, words)
+        base_encoder = None
+        if tables is not None and tables.encoder:
+            base_encoder = BaseSentenceEncoder(tables.name if base == AUTO else base, tables)
+            self.notes.append(f"the teacher reads the sentence vectors of the base {tables.name}, too")
+        return EncoderTeacher(encoder, base_encoder, linear=config.linear, work=work, report=report)
 
     def _texts(self, settings: DistillationSettings, seed: int, decoding: JsonMapping) -> list[str]:
         self.notes += [f"teacher: {note}" for note in self.teacher.notes]
@@ -232,18 +267,6 @@ class DistillationSet:
             ),
             "model": texts_per_second(model.predict_proba, texts[: 16 * _TIMED]),
         }
-
-
-def _make_teacher(
-    settings: DistillationSettings, work: Path, options: SoftLabelOptions, report: ProgressCallback
-) -> Teacher:
-    path, config = Path(settings.teacher), settings.config
-    if path.is_file() or plain_name(path.name).endswith(_FILES):
-        return LabelFileTeacher(path, options)
-    if path.is_dir() and is_headwise_folder(path):
-        return ModelTeacher(path)
-    encoder = TeacherConfig(settings.teacher, revision=config.revision, max_pieces=config.max_pieces)
-    return EncoderTeacher(encoder, linear=config.linear, work=work, report=report)
 
 
 def sample(texts: Iterable[str], most: int, seed: int) -> tuple[list[str], int]:

@@ -4,6 +4,7 @@
 encoder with a linear head, or a headwise classifier.
 """
 
+import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -33,7 +34,11 @@ from headwise.data.readers.labelled_files import read_examples
 from headwise.data.splits.duplicates import first_in_group
 from headwise.data.splits.text_signatures import normal_text
 from headwise.linear.linear_fit import fit_linear
+from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import TextClassifierModel
+from headwise.text.static_embeddings import StaticEmbeddings
+from headwise.text.static_embeddings.base_encoder import open_base_encoder
+from headwise.text.vocabulary import Vocabulary
 from headwise.training.label_names import named_labels, names_are_predictive, with_names
 from headwise.training.linear_probe import FOLDS, fit_linear_probe
 from headwise.training.pretraining.base_config import TeacherConfig
@@ -156,13 +161,41 @@ _TRIED = 64  # number of texts for the bfloat16 check
 _SHARD = 1024  # texts per cache file
 
 
+class BaseSentenceEncoder:
+    """The sentence vectors of a base by its encoder: `M [v; h]` at length 1 (see
+    `headwise.text.static_embeddings.base_encoder`).
+
+    Args:
+        name: Name or folder of the base.
+        base: The base; it has an encoder.
+    """
+
+    def __init__(self, name: str, base: StaticEmbeddings):
+        sections = {section: dict(values) for section, values in base.encoder.items()}
+        readout = sections.pop("model")["readout"]
+        of_base = {"name": name, "size": base.size, "subwords": len(base.subwords), "encoder": "on"}
+        config = ModelConfig.from_json({"readout": readout, **sections, "base": of_base})
+        self._model: Any = TextClassifierModel(config, Vocabulary.build([], min_count=1), ["0", "1"])
+        self._matrix = open_base_encoder(name).outputs
+        self.fingerprint = hashlib.sha256(self._matrix.tobytes()).hexdigest()
+
+    def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """The vectors of texts, `[texts, size]`."""
+        items = self._model.encoded(texts)
+        inputs = np.hstack([self._model.base_vectors(items), self._model.head_states(items)])
+        vectors = inputs @ self._matrix.T
+        return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+
+
 class EncoderTeacher(Teacher):
     """A frozen sentence encoder as teacher. Its head is a linear model of the vectors, words and character
     n-grams, whose weights cross-validation chooses (encoders know topics better than opinions), or a
-    logistic regression on the vectors alone.
+    logistic regression on the vectors alone. The vectors may be those of the sentence encoder beside those
+    of a base that has an encoder, which know other things.
 
     Args:
         config: The encoder.
+        base_encoder: The encoder of a base beside it; None for the encoder alone.
         linear: Whether the head also reads words and character n-grams.
         work: Folder that caches its vectors.
         report: Called with the progress of encoding.
@@ -171,20 +204,38 @@ class EncoderTeacher(Teacher):
         PretrainedError: HW701 to HW706, the encoder cannot be loaded.
     """
 
-    def __init__(self, config: TeacherConfig, *, linear: bool, work: Path, report: ProgressCallback):
+    def __init__(
+        self,
+        config: TeacherConfig,
+        base_encoder: BaseSentenceEncoder | None = None,
+        *,
+        linear: bool,
+        work: Path,
+        report: ProgressCallback,
+    ):
         self.name = Path(config.name).name
-        self._encoder, self._linear = SentenceEncoder(config), linear
+        self._encoder, self._base_encoder, self._linear = SentenceEncoder(config), base_encoder, linear
         self.fingerprint = self._encoder.fingerprint
+        if base_encoder is not None:
+            self.fingerprint = hash_of(self.fingerprint, base_encoder.fingerprint)
         self._work, self._report, self._hastened = work, report, False
 
     def vectors(self, texts: Sequence[str], *, keep: bool = True) -> NDArray[np.float32]:
-        """The vectors of texts, `[texts, size]`, cached in the work folder if `keep`."""
+        """The vectors of texts, `[texts, size]`; those of the sentence encoder are cached in the work
+        folder if `keep`."""
+        vectors = self._sentence_vectors(texts, keep=keep)
+        if self._base_encoder is None:
+            return vectors
+        lengths = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+        return np.hstack([vectors / lengths, self._base_encoder.vectors(texts)])
+
+    def _sentence_vectors(self, texts: Sequence[str], *, keep: bool) -> NDArray[np.float32]:
         if not self._hastened:
             self._encoder.hasten(list(texts[:_TRIED]))
             self._hastened = True
         if not keep:
             return self._encoder.read(texts).astype(np.float32)
-        folder = self._work / f"answers-{hash_of(self.fingerprint, list(texts))}"
+        folder = self._work / f"answers-{hash_of(self._encoder.fingerprint, list(texts))}"
         return embed_with_teacher(self._encoder, texts, folder, self._report, size=_SHARD).astype(
             np.float32
         )

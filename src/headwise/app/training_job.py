@@ -122,6 +122,7 @@ class TrainingJob:
                 gold_parts,
                 folder,
                 reading=request.run_config.data,
+                base=request.base_name(by_default=True),
                 seed=request.run_config.train.seed,
                 report=progress,
             )

@@ -175,7 +175,7 @@ class TrainingRequest:
         if vectors is not None:
             by_size["words"]["vector_size"] = vectors.size
         note, base_section, for_base = "", {"name": ""}, dict[str, JsonObject]()
-        if (name := self._base_name(task_settings.uses_embeddings)) != NONE:
+        if (name := self.base_name(task_settings.uses_embeddings)) != NONE:
             base, note = sources.base(name, self.run_config.model.words.tokenizer)
             if base is not None:
                 for_base = self._encoder_with_base(base, layers, parts)
@@ -220,7 +220,7 @@ class TrainingRequest:
         )
         return self.task.encoder_with_base(parts, {} if changed or requested == "off" else base.encoder)
 
-    def _base_name(self, by_default: bool) -> str:
+    def base_name(self, by_default: bool) -> str:
         """The name of the requested base; NONE without one.
 
         Raises:

@@ -18,6 +18,8 @@ from headwise.app.workflows.train import train_files
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.data.errors import DataError
 from headwise.models.tasks import task_settings as defaults
+from headwise.text.static_embeddings import open_base
+from headwise.training.pretraining.base_config import TeacherConfig
 
 SMALL = {
     "model": {"task": "classify"},
@@ -93,6 +95,36 @@ def test_an_encoder_teaches_words_that_no_label_has(tmp_path, files):
     assert metrics["teacher"]["accuracy"] == 1
     assert not (tmp_path / "model" / "training").exists()
     assert 0 < len(outcome.parts.train) < 24  # those that people have labelled
+
+
+def test_an_encoder_has_the_encoder_of_the_base_beside_it(tmp_path, files):
+    said = list[str]()
+    hears = Reporter()
+    hears.note = said.append  # type: ignore[method-assign]
+    base = {"base": {"name": "english", "encoder": "off"}}
+    outcome = run(tmp_path, files, "hub/encoder", settings=[base], listener=hears)
+    assert "the teacher reads the sentence vectors of the base english, too" in said
+    assert outcome.systems["teacher"].scores["accuracy"] == 1
+
+
+def test_vectors_are_those_of_the_encoder_and_of_the_base(tmp_path, monkeypatch):
+    monkeypatch.setattr(encoder_room, "SentenceEncoder", Encoder)
+    base_encoder = encoder_room.BaseSentenceEncoder("english", open_base("english"))
+    alone, both = (
+        encoder_room.EncoderTeacher(
+            TeacherConfig("hub/encoder"), base, linear=True, work=tmp_path, report=lambda *_: None
+        )
+        for base in (None, base_encoder)
+    )
+    assert alone.fingerprint != both.fingerprint
+    texts = ["not a good film", "a good film", "not a bad film"]
+    vectors = both.vectors(texts)
+    np.testing.assert_array_equal(vectors[:, :2], alone.vectors(texts))
+    np.testing.assert_allclose((vectors[:, 2:] ** 2).sum(axis=1), 1, rtol=1e-5)
+    first, second, third = vectors[:, 2:]
+    assert first @ second < 0.95
+    assert abs(first @ third) < 0.99
+    np.testing.assert_allclose(both.vectors(texts[1:2], keep=False), vectors[1:2], atol=1e-5)
 
 
 def test_texts_without_labels_are_decoded_as_the_labelled_ones(tmp_path, files):
