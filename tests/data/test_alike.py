@@ -90,7 +90,7 @@ def test_no_part_and_no_fold_has_a_text_like_one_of_another(tagged):
     if not tagged:
         split = split_examples(items, 0.2, 0.2)
         assert len({numbers[id(item)] for item in split.test} & parts[0]) == 0
-        assert "60 texts stay with others like them" in split.notes
+        assert "60 texts stay in the same part as their near-duplicates" in split.notes
 
 
 def test_a_label_whose_texts_are_mostly_alike_keeps_them_apart():

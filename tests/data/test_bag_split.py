@@ -44,7 +44,7 @@ def test_bags_with_the_same_instances_stay_together():
     for part in (split.train, split.dev, split.test):
         ids = {bag.id for bag in part}
         assert ids == {*(name.strip("'") for name in ids), *(name.strip("'") + "'" for name in ids)}
-    assert "30 bags stay with others like them" in split.notes[1]
+    assert "30 bags stay in the same part as their near-duplicates" in split.notes[1]
 
 
 def test_too_few():

@@ -80,7 +80,7 @@ def test_repeated_texts_stay_together():
     split = split_examples(examples(*pairs), dev=0.2, test=0.2)
     sides = [{normal_text(e.text) for e in part} for part in (split.train, split.dev, split.test)]
     assert all(a.isdisjoint(b) for a, b in [sides[:2], sides[1:], sides[::2]])
-    assert "62 texts stay with others" in split.notes[1]
+    assert "62 texts stay in the same part" in split.notes[1]
 
 
 def test_one_phrase_that_everybody_writes_is_not_what_is_judged_by():

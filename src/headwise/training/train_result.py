@@ -71,7 +71,7 @@ def cross_fit(
     outputs: dict[int, np.ndarray] = {}
     runs = []
     for fold in range(folds):
-        part = f"without part {fold + 1} of {folds}, which is its dev"
+        part = f"fold {fold + 1} of {folds}, trained on the other folds"
 
         def report_fold(done: EpochReport, part: str = part) -> None:
             report(replace(done, part=part))

@@ -92,7 +92,7 @@ def test_a_file_alone_is_enough(files, spawn):
         assert note in err
     epochs = len(json.loads((folder / "training.json").read_text())["history"])
     for number in (1, 2, 3):
-        told = err.split(f"without part {number} of 3, which is its dev:")[1].split("without")[0]
+        told = err.split(f"fold {number} of 3, trained on the other folds:")[1].split("fold ")[0]
         assert len(re.findall(r"^epoch +\d+  loss \d\.\d{3}  dev accuracy", told, re.M)) >= epochs
     test = read_info(folder)["metrics"]["test"]
     # The model, perhaps its encoder and its linear model alone, and the baseline; each with its interval.

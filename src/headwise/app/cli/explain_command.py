@@ -142,7 +142,7 @@ def _show(explanations: Iterable[tuple[int, "Explanation"]]) -> None:
         of = "no word" if plain else "neither" if not explanation.columns else "none of them"
         out.print(
             Padding(
-                Text(f"margin {explanation.margin:+.2f}, of it {explanation.rest:+.2f} of {of}", "dim"),
+                Text(f"margin {explanation.margin:+.2f}, of which {explanation.rest:+.2f} comes from {of}", "dim"),
                 (0, 0, 1, 2),
             )
         )

@@ -347,6 +347,7 @@ def check_cells(
     *,
     labelled: bool,
     advice: str = "",
+    empty_advice: str = "",
     end: int | None = None,
 ) -> None:
     """Check that a row has a cell for each column, a token and its tag.
@@ -358,6 +359,7 @@ def check_cells(
         number: The line of the row.
         labelled: Whether the row must have a tag.
         advice: Advice for a row of the wrong width.
+        empty_advice: Advice for a row without a token.
         end: The length of the line without trailing white space, where a missing tag belongs, if known.
 
     Raises:
@@ -368,7 +370,8 @@ def check_cells(
         expected = f"{len(layout.names)}: {' '.join(layout.names)}"
         raise source.error("HW250", problem, number, expected=expected, advice=advice)
     if not cells[layout.token]:
-        raise source.error("HW251", "a row without a token", number, expected="a token and its tag")
+        problem, expected = "a row without a token", "a token and its tag"
+        raise source.error("HW251", problem, number, expected=expected, advice=empty_advice)
     if labelled and layout.tag is not None and not cells[layout.tag]:
         problem = f"the token {cells[layout.token]!r} has no tag"
         advice = "write a tag, 'O' for a token outside all entities"

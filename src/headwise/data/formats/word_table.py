@@ -185,8 +185,9 @@ def _is_untagged(rows: Block, layout: TokenColumns) -> bool:
 
 
 def _sentence(rows: Block, source: DataSource, layout: TokenColumns, labelled: bool) -> TaggedSentence:
+    advice = "--null-texts skip leaves such rows out"
     for number, cells in rows:
-        check_cells(cells, layout, source, number, labelled=labelled)
+        check_cells(cells, layout, source, number, labelled=labelled, empty_advice=advice)
     columns = list(zip(*(cells for _, cells in rows), strict=True))
     tags = () if layout.tag is None or "" in columns[layout.tag] else columns[layout.tag]
     extra = {layout.names[i]: columns[i] for i in layout.extra}

@@ -259,8 +259,8 @@ def _notes(
     """Notes for the user on the sizes of the parts and on near-duplicates."""
     notes = ["split into " + ", ".join(f"{len(items):,} {n}" for n, items in parts.items() if items)]
     if repeated:
-        notes.append(f"{repeated:,} {nouns.many} stay with others like them")
+        notes.append(f"{repeated:,} {nouns.many} stay in the same part as their near-duplicates")
     off = [name for name, size in sizes.items() if len(parts[name]) != size]
     if off:
-        notes.append(f"{nouns.many} alike made {' and '.join(off)} smaller than asked for")
+        notes.append(f"near-duplicates made {' and '.join(off)} smaller than asked for")
     return tuple(notes)
