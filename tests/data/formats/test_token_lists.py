@@ -201,7 +201,7 @@ def test_null_texts_with_spans_and_empty_words_of_a_table(write):
         read_tagged(path, TagOptions(null_texts="error"))
     table = write("t.csv", "Sentence #,Word,Tag\n1,Ann,B-PER\n1,,O\n1,ran,O\n2,It,O\n2,ran,O\n")
     assert read_tagged(table, TagOptions(null_texts="skip")).items[0].tokens == ("Ann", "ran")
-    with pytest.raises(DataError, match="HW251.*--null-texts skip leaves such rows out"):
+    with pytest.raises(DataError, match=r"HW251.*--null-texts skip leaves such rows out"):
         read_tagged(table, TagOptions())
 
 

@@ -140,12 +140,8 @@ def _show(explanations: Iterable[tuple[int, "Explanation"]]) -> None:
             out.print(Padding(Text.assemble(("columns: ", "dim"), columns), (0, 0, 0, 2)))
         plain = explanation.surface_features is None and not explanation.columns
         of = "no word" if plain else "neither" if not explanation.columns else "none of them"
-        out.print(
-            Padding(
-                Text(f"margin {explanation.margin:+.2f}, of which {explanation.rest:+.2f} comes from {of}", "dim"),
-                (0, 0, 1, 2),
-            )
-        )
+        margin = f"margin {explanation.margin:+.2f}, of which {explanation.rest:+.2f} comes from {of}"
+        out.print(Padding(Text(margin, "dim"), (0, 0, 1, 2)))
 
 
 def _highlighted(explanation: "Explanation") -> list[Text]:
