@@ -141,7 +141,7 @@ def sentence_encoder(folder: Path) -> Encode:
 
     def encode(texts: Sequence[str]) -> Vectors:
         if not hastened:
-            hastened.append(encoder.hasten(list(texts[:_BATCH])))
+            hastened.append(encoder.try_bfloat16(list(texts[:_BATCH])))
         return encoder.read(texts).astype(np.float32)
 
     return encode

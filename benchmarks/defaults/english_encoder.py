@@ -115,7 +115,7 @@ def personal(sentences: Sequence[str], lines: Sequence[str], used: Set[str]) -> 
 def answers(work: Path, texts: Sequence[str]) -> np.ndarray:
     """The teacher's vectors, less their mean, at length 1; float32 `[texts, size]`."""
     teacher = SentenceEncoder(TeacherConfig(str(e5_folder(work))))
-    teacher.hasten(texts[:64])
+    teacher.try_bfloat16(texts[:64])
     began = time.process_time()
 
     def report(done: int, count: int) -> None:

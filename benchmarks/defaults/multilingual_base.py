@@ -101,7 +101,7 @@ class CachedTeacher:
         if not whole.exists():
             if self._encoder is None:
                 self._encoder = SentenceEncoder(TeacherConfig(str(e5_folder(self._work))))
-                self._encoder.hasten(list(texts[:64]))
+                self._encoder.try_bfloat16(list(texts[:64]))
             answers = embed_with_teacher(self._encoder, texts, folder, lambda *_: None, size=SHARD)
             np.save(whole, answers)
             shutil.rmtree(folder)

@@ -17,7 +17,7 @@ class CountingTokenizer(WhitespaceTokenizer):
 def test_a_text_is_cut_once_up_to_the_limit():
     counting = CountingTokenizer()
     tokenizer = NormalizingTokenizer(counting)
-    with tokenizer.remembered(most=5), tokenizer.remembered():
+    with tokenizer.caching(most=5), tokenizer.caching():
         for _ in range(3):
             assert tokenizer.words("one two three") == ["one", "two", "three"]
             assert tokenizer.words("four five six") == ["four", "five", "six"]  # beyond the limit

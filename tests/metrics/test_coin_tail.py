@@ -3,10 +3,10 @@
 import pytest
 from scipy.special import bdtr
 
-from headwise.metrics.classification_scores import coin_tail
+from headwise.metrics.classification_scores import binomial_tail
 
 
 @pytest.mark.parametrize("tosses", [0, 1, 2, 7, 50, 1_000, 1_000_000])
 def test_as_the_binomial_distribution(tosses):
     for heads in {0, min(1, tosses), tosses // 3, tosses // 2, tosses * 51 // 100, tosses}:
-        assert coin_tail(heads, tosses) == pytest.approx(bdtr(heads, tosses, 0.5), rel=1e-8, abs=1e-300)
+        assert binomial_tail(heads, tosses) == pytest.approx(bdtr(heads, tosses, 0.5), rel=1e-8, abs=1e-300)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from headwise.core import native
 from headwise.core.tokenizer import TOKENIZERS
 from headwise.text import text_reader
-from headwise.text.text_reader import TextReader, WordMemo
+from headwise.text.text_reader import TextReader, WordCache
 from headwise.text.vocabulary import Vocabulary
 
 PIECES = (
@@ -104,7 +104,7 @@ def test_indices_and_slices():
 
 
 def test_memos_are_not_copied():
-    memo, reader = WordMemo(), TextReader("penn")
+    memo, reader = WordCache(), TextReader("penn")
     lexicon = reader.read(["a bc"]).lexicon
     sizes = lambda words: np.array([len(word) for word in words])
     assert memo.of(lexicon, sizes).tolist() == [1, 2]

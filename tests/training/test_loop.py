@@ -91,7 +91,7 @@ def test_a_score_that_a_task_has_not_is_told(make_objective, tmp_path):
 def test_while_nothing_is_found_the_loss_decides():
     config = replace(CONFIG, score="f1")
     nothing, less, found = ({"f1": f1, "loss": loss} for f1, loss in ((0.0, 0.9), (0.0, 0.5), (0.01, 2.0)))
-    merits = [config.merit(0, scores) for scores in (nothing, less, found)]
+    merits = [config.selection_score(0, scores) for scores in (nothing, less, found)]
     assert merits == sorted(merits)
     assert len({*merits}) == 3
 

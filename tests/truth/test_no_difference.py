@@ -45,7 +45,7 @@ def parts(truth, task, path):
 
 def test_how_a_file_is_written(task, truth):
     path = truth.file(task, truth.drawn(task, 80, 3, 0.8))
-    wanted = parts(truth, task, path).prints()
+    wanted = parts(truth, task, path).fingerprints_json()
     for way, written in WAYS.items():
         if way in TABLES and task in ("tag", "tag of spans", "bags"):
             continue
@@ -53,7 +53,7 @@ def test_how_a_file_is_written(task, truth):
         ends = suffix if suffix in (".tsv", ".jsonl") else path.suffix + suffix
         other = truth.place("written").with_suffix(ends)
         other.write_bytes(new if isinstance(new, bytes) else new.encode())
-        assert parts(truth, task, other).prints() == wanted, way
+        assert parts(truth, task, other).fingerprints_json() == wanted, way
 
 
 def test_the_order_of_rows(task, truth):

@@ -36,11 +36,11 @@ class TaskSession(Session):
         parses: Path | str | None = None,
         reading: JsonMapping | None = None,
         reporter: Reporter = NULL_REPORTER,
-        known_only: bool = False,
+        skip_unknown_labels: bool = False,
     ) -> Any:
         """The items of a file with their true answers, and their parses; see `read_scoped`."""
         return self.read_scoped(
-            file, parses=parses, reading=reading, reporter=reporter, known_only=known_only
+            file, parses=parses, reading=reading, reporter=reporter, skip_unknown_labels=skip_unknown_labels
         )[0]
 
     def read_scoped(
@@ -50,7 +50,7 @@ class TaskSession(Session):
         parses: Path | str | None = None,
         reading: JsonMapping | None = None,
         reporter: Reporter = NULL_REPORTER,
-        known_only: bool = False,
+        skip_unknown_labels: bool = False,
         unknown_label: str | None = None,
     ) -> tuple[Any, Sequence[Any]]:
         """The items of a file with their true answers, and their parses; and apart from these the items of
@@ -61,7 +61,7 @@ class TaskSession(Session):
             parses: See `FileArguments`.
             reading: See `FileArguments`.
             reporter: See `FileArguments`.
-            known_only: Leave out items with labels that the model does not have.
+            skip_unknown_labels: Leave out items with labels that the model does not have.
             unknown_label: The label of items of no label (out of scope); None for that of the training
                 run, if it had one.
 
@@ -102,7 +102,7 @@ class TaskSession(Session):
         )
         if encodings := model.config.linear_model.tabular:
             reporter.notes(unseen_notes(unseen_values(encodings, data.items), len(data.items)))
-        if known_only:
+        if skip_unknown_labels:
             data, warnings = item_type.label_type.without_unknown_labels(labels, data, item_type.nouns)
             for warning in warnings:
                 reporter.warn(warning)

@@ -231,7 +231,7 @@ class EncoderTeacher(Teacher):
 
     def _sentence_vectors(self, texts: Sequence[str], *, keep: bool) -> NDArray[np.float32]:
         if not self._hastened:
-            self._encoder.hasten(list(texts[:_TRIED]))
+            self._encoder.try_bfloat16(list(texts[:_TRIED]))
             self._hastened = True
         if not keep:
             return self._encoder.read(texts).astype(np.float32)

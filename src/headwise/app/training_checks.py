@@ -204,7 +204,7 @@ def finished_run(output: Path, plan: TrainingPlan) -> TrainingFinished:
     else:
         texts, requested = (
             {name: fingerprint.get("sha256") for name in PART_NAMES if (fingerprint := prints.get(name))}
-            for prints in (info["data"], plan.parts.prints())
+            for prints in (info["data"], plan.parts.fingerprints_json())
         )
     before = {"texts": texts, **info.training.recipe}
     compare_runs(before, {"texts": requested, **plan.run_config.to_json()}, output)

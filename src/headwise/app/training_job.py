@@ -182,7 +182,7 @@ def fit_evaluate_save(
     save_model(
         result.model,
         output,
-        data=plan.prints(),
+        data=plan.fingerprints_json(),
         training=result.training(plan.run_config, columns=columns_used(plan.parts.files.get("train"))),
         metrics=report.metrics(),
     )

@@ -142,9 +142,9 @@ class TrainingPlan:
             overlaps += self.run_config.init_from.overlaps(gold_parts)
         return overlaps if self.data.distillation is None else overlaps + self.data.distillation.overlaps()
 
-    def prints(self) -> JsonObject:
+    def fingerprints_json(self) -> JsonObject:
         """The data section of the model folder: fingerprints."""
-        prints = self.data.parts.prints(self.run_config.training_fingerprint)
+        prints = self.data.parts.fingerprints_json(self.run_config.training_fingerprint)
         return (
             prints
             if self.data.distillation is None
@@ -155,5 +155,5 @@ class TrainingPlan:
         """Warnings about the trained model: poor coverage by word vectors, an unused parse cache."""
         coverage = result.coverage
         yield from filter(
-            None, (coverage and coverage.trouble(self.run_config.vectors.file), cache_warning(result.model))
+            None, (coverage and coverage.warning(self.run_config.vectors.file), cache_warning(result.model))
         )

@@ -218,8 +218,8 @@ class VerifiedFolder:
             raise _no_model(self.path, self.form)
         raise StoreError(
             f"{self.name(name)}: the format is {version!r:.60}, this is headwise {__version__}, which "
-            f"reads {self.form.format!r}; {self.form.anew}, or load it with the headwise that wrote it "
-            f"({data.get('headwise')!s:.40})",
+            f"reads {self.form.format!r}; {self.form.how_to_create}, or load it with the headwise that "
+            f"wrote it ({data.get('headwise')!s:.40})",
             code="HW508",
         )
 
@@ -267,7 +267,7 @@ def _no_manifest(path: Path, form: FolderKind) -> StoreError:
     begun = not (path / CONFIG).exists() and any((path / name).is_dir() for name in (RUN_FOLDER, STAGING))
     if begun or is_headwise_folder(path, form):
         return StoreError(
-            f"{path}: the model is incomplete: it has no {MANIFEST}, {form.mend}", code="HW503"
+            f"{path}: the model is incomplete: it has no {MANIFEST}, {form.repair_advice}", code="HW503"
         )
     return _no_model(path, form)
 
@@ -275,7 +275,7 @@ def _no_manifest(path: Path, form: FolderKind) -> StoreError:
 def _no_model(path: Path, form: FolderKind) -> StoreError:
     for other_form in (MODEL, EXPORTED):
         if other_form is not form and is_headwise_folder(path, other_form):
-            return StoreError(f"{path}: {other_form.elsewhere}", code="HW502")
+            return StoreError(f"{path}: {other_form.other_kind_message}", code="HW502")
     try:
         config = parse_json(read_limited(path / CONFIG), CONFIG)
     except StoreError:

@@ -26,7 +26,7 @@ from headwise.data.items.item_type import ItemType
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.nn.encoders.encoder_configs import encoder_name
 from headwise.nn.networks.model_config import ModelConfig
-from headwise.nn.priors.base import Prior, strictest
+from headwise.nn.priors.base import Prior, strictest_tree_use
 from headwise.runtime.layers import LayerWeights
 from headwise.runtime.outputs import NOVELTY_FACTORS, OutputsError
 from headwise.runtime.text_network import TextReadout
@@ -65,7 +65,7 @@ def unsupported_reason(config: ModelConfig) -> str | None:
         priors = [prior for layer in encoder.layer_priors for prior in layer]
     except HeadwiseError:
         return "these priors"  # the error is that of the complete check
-    if strictest(prior.tree_use for prior in priors) != "none":
+    if strictest_tree_use(prior.tree_use for prior in priors) != "none":
         return "dependency trees"
     return next((f"the prior {prior}" for prior in priors if not _is_band(prior)), None)
 

@@ -66,16 +66,16 @@ class FolderKind:
     Attributes:
         format: The format in its files.
         family: The prefix of the formats of all versions.
-        anew: How to create it again, for messages.
-        mend: Why it may be incomplete, and what to do, for messages.
-        elsewhere: The message if the other kind is expected.
+        how_to_create: How to create it again, for messages.
+        repair_advice: Why it may be incomplete, and what to do, for messages.
+        other_kind_message: The message if the other kind is expected.
     """
 
     format: str
     family: str
-    anew: str
-    mend: str
-    elsewhere: str
+    how_to_create: str
+    repair_advice: str
+    other_kind_message: str
 
 
 MODEL = FolderKind(

@@ -11,11 +11,11 @@ class LazyTable(MutableMapping[str, Value]):
     are imported only then.
 
     Args:
-        makers: By name, the function that makes the value.
+        factories: By name, the function that makes the value.
     """
 
-    def __init__(self, makers: Mapping[str, Callable[[], Value]]):
-        self._makers: dict[str, Callable[[], Value]] = dict(makers)
+    def __init__(self, factories: Mapping[str, Callable[[], Value]]):
+        self._makers: dict[str, Callable[[], Value]] = dict(factories)
         self._values: dict[str, Value] = {}
 
     def __getitem__(self, name: str) -> Value:

@@ -245,7 +245,7 @@ class NormalizingTokenizer:
         return words
 
     @contextmanager
-    def remembered(self, most: int = 8_000_000) -> Iterator[None]:
+    def caching(self, most: int = 8_000_000) -> Iterator[None]:
         """Keep the words of texts within this context, up to so many words (8 bytes each): a training run
         cuts each text several times."""
         if self._memo is not None:
@@ -275,7 +275,7 @@ def remembered_words() -> Iterator[None]:
     """Keep the words of texts within this context (see `NormalizingTokenizer.remembered`)."""
     with ExitStack() as stack:
         for tokenizer in _NORMALIZING:
-            stack.enter_context(tokenizer.remembered())
+            stack.enter_context(tokenizer.caching())
         yield
 
 

@@ -258,12 +258,12 @@ _MOST_LEFT_OUT = 400  # the most words of a pair for which leave-one-out is comp
 
 
 def leave_one_out_attributions(
-    pairs: Sequence[tuple[PairSide, PairSide]], says: Sequence[Callable[[NDArray], float]]
+    pairs: Sequence[tuple[PairSide, PairSide]], scorers: Sequence[Callable[[NDArray], float]]
 ) -> list[Shares]:
-    """The leave-one-out attribution of each word of pairs to the score `says` of the comparison features;
-    zeros for pairs of more than `_MOST_LEFT_OUT` words."""
+    """The leave-one-out attribution of each word of pairs to the score `scorers` of the comparison
+    features; zeros for pairs of more than `_MOST_LEFT_OUT` words."""
     pair_word_shares = []
-    for sides, say in zip(pairs, says, strict=True):
+    for sides, say in zip(pairs, scorers, strict=True):
         sizes = [len(words) for words, _ in sides]
         shares = np.zeros(sum(sizes))
         if len(shares) <= _MOST_LEFT_OUT:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from headwise.core import native
 from headwise.core.hashing import Codes, Ends, code_points
 from headwise.linear.tfidf_features import LONGEST, SHORTEST, BlockName, FeatureVocabulary
-from headwise.text.text_reader import Lexicon, ReadTexts
+from headwise.text.text_reader import Lexicon, TokenizedTexts
 
 _NOTHING = FeatureVocabulary(np.zeros(0, dtype=np.uint32), np.zeros(0, dtype=np.float32))
 
@@ -49,7 +49,7 @@ class SparseScores:
         self._words = self._pieces = 0
         self._lock = Lock()
 
-    def __call__(self, read: ReadTexts) -> NDArray[np.float64]:
+    def __call__(self, read: TokenizedTexts) -> NDArray[np.float64]:
         """The products of texts, `[texts, columns]`; of pairs `[pairs, columns]`, if these are the first
         texts of all pairs, then the second texts."""
         with self._lock:

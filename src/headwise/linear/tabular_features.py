@@ -133,7 +133,7 @@ def tabular_rows(encodings: Sequence[ColumnEncoding], items: Sequence[object]) -
     return rows
 
 
-def features_beside(items: Sequence[Any]) -> NDArray[np.float32] | None:
+def tabular_features_of(items: Sequence[Any]) -> NDArray[np.float32] | None:
     """The features of the columns beside training items, `[items, features]`; None without such columns."""
     rows = [item.tabular for item in items if getattr(item, "tabular", None) is not None]
     return encode_rows(fit_encodings(rows), rows) if rows and len(rows) == len(items) else None

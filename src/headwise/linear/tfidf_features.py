@@ -17,7 +17,7 @@ from headwise.core import hashing
 from headwise.core.tokenizer import get_tokenizer
 from headwise.data.items.dataset import chunks_by_length
 from headwise.linear.pair_features import compare_matrices
-from headwise.text.text_reader import WordMemo, text_reader
+from headwise.text.text_reader import WordCache, text_reader
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -204,9 +204,9 @@ class BlockReader:
 
 
 @cache
-def _state_memo(tokenizer: str) -> WordMemo:
+def _state_memo(tokenizer: str) -> WordCache:
     """The states of the words that the reader with this tokenizer knows."""
-    return WordMemo()
+    return WordCache()
 
 
 def _states_of(words: list[str]) -> NDArray[np.uint64]:

@@ -155,23 +155,23 @@ def compare_labels(
     """Paired comparison of two classifiers by their predicted label indices, `[texts]`."""
     first_right, second_right = first == targets, second == targets
     better, worse = int((first_right & ~second_right).sum()), int((second_right & ~first_right).sum())
-    p = min(1.0, 2 * coin_tail(min(better, worse), better + worse))
+    p = min(1.0, 2 * binomial_tail(min(better, worse), better + worse))
     interval = paired_interval(first_right, second_right, seed=seed)
     return AccuracyDifference((better - worse) / len(targets), interval, p)
 
 
-def coin_tail(heads: int, tosses: int) -> float:
+def binomial_tail(heads: int, trials: int) -> float:
     """The probability of at most so many heads in so many tosses of a fair coin."""
-    if 2 * heads >= tosses:
-        return 1 - coin_tail(tosses - heads - 1, tosses)
+    if 2 * heads >= trials:
+        return 1 - binomial_tail(trials - heads - 1, trials)
     if heads < 0:
         return 0.0
-    outcomes = tosses * math.log(2)
-    logarithm = math.lgamma(tosses + 1) - math.lgamma(heads + 1) - math.lgamma(tosses - heads + 1)
+    outcomes = trials * math.log(2)
+    logarithm = math.lgamma(trials + 1) - math.lgamma(heads + 1) - math.lgamma(trials - heads + 1)
     total, term = 0.0, math.exp(logarithm - outcomes)  # of exactly `heads`
     while heads >= 0 and term > 1e-17 * total:
         total += term
-        term *= heads / (tosses - heads + 1)
+        term *= heads / (trials - heads + 1)
         heads -= 1
     return total
 

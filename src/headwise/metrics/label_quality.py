@@ -149,7 +149,7 @@ def tag_uncertainty(sentences: Sequence[NDArray[np.floating]]) -> NDArray[np.flo
     )
 
 
-def select_items(doubt: NDArray[np.floating], vectors: Any, count: int) -> list[int]:
+def select_items(uncertainty: NDArray[np.floating], vectors: Any, count: int) -> list[int]:
     """The indices of the items most worth labelling, best first.
 
     Greedy facility location, weighted by uncertainty (Wei, Iyer and Bilmes, ICML 2015): each step selects
@@ -157,13 +157,13 @@ def select_items(doubt: NDArray[np.floating], vectors: Any, count: int) -> list[
     their cosine similarity. Uncertainty alone selects near-duplicates; distance alone selects outliers.
 
     Args:
-        doubt: The uncertainty of each item, from 0 to 1, `[items]`.
+        uncertainty: The uncertainty of each item, from 0 to 1, `[items]`.
         vectors: Vectors of length 1 (or 0), dense or sparse, `[items, size]`.
         count: The number of items to select.
     """
-    order = np.argsort(-doubt, kind="stable")
+    order = np.argsort(-uncertainty, kind="stable")
     candidates = order[: max(MAX_CANDIDATES, 1)]
-    candidate_vectors, weights = vectors[candidates], doubt[candidates].astype(np.float32)
+    candidate_vectors, weights = vectors[candidates], uncertainty[candidates].astype(np.float32)
     similarity = candidate_vectors @ candidate_vectors.T
     similarity = similarity.toarray() if hasattr(similarity, "toarray") else similarity
     similarity = np.clip(similarity.astype(np.float32, copy=False), 0.0, 1.0)

@@ -38,7 +38,7 @@ class PredictionBatch(NamedTuple):
         words: The number of words of the items; 0 for items without words.
         unknown: The number of words that are not in the vocabulary.
         cut: The number of truncated items.
-        trouble: Why the parses could not be cached; None if they were.
+        parse_cache_warning: Why the parses could not be cached; None if they were.
         unseen: The number of items with a category that training did not have, by column.
     """
 
@@ -46,7 +46,7 @@ class PredictionBatch(NamedTuple):
     words: int
     unknown: int
     cut: int
-    trouble: str | None
+    parse_cache_warning: str | None
     unseen: Counter[str]
 
 
@@ -62,7 +62,7 @@ class Predictor(ABC):
     Attributes:
         least: The confidence threshold of selective prediction; set by the caller, None without it.
         usual: The fraction of unknown words in the test texts; set by the caller.
-        trouble: Why parses could not be cached; None if they were.
+        parse_cache_warning: Why parses could not be cached; None if they were.
     """
 
     formats: ClassVar[Mapping[str, str]] = FORMATS
@@ -75,7 +75,7 @@ class Predictor(ABC):
         self.items = self.words = self.unknown = self.cut = self.unsure = 0
         self.least: float | None = None
         self.usual = 0.0
-        self.trouble: str | None = None
+        self.parse_cache_warning: str | None = None
         self.tally: Counter[str] = Counter()
         self.unseen: Counter[str] = Counter()
 
@@ -137,7 +137,7 @@ class Predictor(ABC):
         self.words += batch.words
         self.unknown += batch.unknown
         self.cut += batch.cut
-        self.trouble = batch.trouble or self.trouble
+        self.parse_cache_warning = batch.parse_cache_warning or self.parse_cache_warning
         self.unseen += batch.unseen
         return batch.predictions
 

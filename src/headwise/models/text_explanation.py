@@ -97,7 +97,7 @@ class NumberModel(AttributedModel, Protocol):
 def add_removal_effects(
     model: AttributedModel,
     explanations: Sequence[Explanation],
-    say: PredictFunction,
+    predict: PredictFunction,
     rows: Sequence[TabularRow | None] = (),
 ) -> list[Explanation]:
     """Explanations with `without` and `left` filled in; `rows` are the columns beside their texts, if the
@@ -116,7 +116,7 @@ def add_removal_effects(
             Example(str(text), tabular=rows[number])
             for text, (number, _) in zip(shortened, tried, strict=True)
         ]
-    left = say(model.encoded(shortened), numbers)
+    left = predict(model.encoded(shortened), numbers)
     best: dict[int, tuple[float, tuple[str, ...]]] = {}
     for (number, words), value in zip(tried, left.tolist(), strict=True):
         best[number] = min(best.get(number, (np.inf, ())), (value, words))
@@ -208,10 +208,10 @@ def explain_multi_label(model: LabelSetModel, encoded: Sequence[EncodedItem]) ->
 def _probabilities(model: LabelModel, labels: np.ndarray) -> PredictFunction:
     """A function that returns the probability of each explanation's label."""
 
-    def say(encoded: Sequence[EncodedItem], numbers: NDArray[np.int64]) -> NDArray[np.floating]:
+    def predict(encoded: Sequence[EncodedItem], numbers: NDArray[np.int64]) -> NDArray[np.floating]:
         return model.probabilities(model.logits(encoded))[np.arange(len(numbers)), labels[numbers]]
 
-    return say
+    return predict
 
 
 def explain_numbers(model: NumberModel, encoded: Sequence[EncodedItem]) -> list[Explanation]:
@@ -220,9 +220,9 @@ def explain_numbers(model: NumberModel, encoded: Sequence[EncodedItem]) -> list[
     output_weights = np.full((len(numbers), 1), model.scale.deviation)
     predictions = [model.scale.written(float(number)) for number in numbers]
     away, items = numbers - model.scale.mean, np.arange(len(numbers))
-    say: PredictFunction = lambda encoded, _: model.scores(encoded)  # noqa: E731
+    predict: PredictFunction = lambda encoded, _: model.scores(encoded)  # noqa: E731
     return _explanations(
-        model, encoded, items, predictions, [None] * len(predictions), away, output_weights, say
+        model, encoded, items, predictions, [None] * len(predictions), away, output_weights, predict
     )
 
 
@@ -234,7 +234,7 @@ def _explanations(
     chances: Sequence[float | None],
     margins: np.ndarray,
     output_weights: np.ndarray,
-    say: PredictFunction,
+    predict: PredictFunction,
 ) -> list[Explanation]:
     cut, explanations = model.features.tokenizer.spans, []
     formed = attribute_surface_features(model, encoded, output_weights)
@@ -273,7 +273,9 @@ def _explanations(
         what = (item, texts, predictions[number], chance, margin, rest, tuple(words))
         explanations.append(Explanation(*what, surface_features=surface_features, columns=columns))
     rows = [item.row for item in encoded if isinstance(item, EncodedText)]
-    return add_removal_effects(model, explanations, say, rows if model.config.linear_model.tabular else ())
+    return add_removal_effects(
+        model, explanations, predict, rows if model.config.linear_model.tabular else ()
+    )
 
 
 def _column_attributions(row: TabularRow, shares: NDArray[np.float64]) -> tuple[ColumnAttribution, ...]:

@@ -168,9 +168,9 @@ def _linear_attributions(
             for pair, line in zip(pairs, output_weights, strict=True)
         ]
         if linear_model.vectors:
-            says = [partial(_dense_score, linear, line) for line in output_weights]
+            scorers = [partial(_dense_score, linear, line) for line in output_weights]
             sides = cast(AttributedPairModel, model).pair_sides(pairs)
-            for word_shares, more in zip(shares, leave_one_out_attributions(sides, says), strict=True):
+            for word_shares, more in zip(shares, leave_one_out_attributions(sides, scorers), strict=True):
                 word_shares[: len(more)] += more
         return shares
     texts = cast("Sequence[EncodedText]", encoded)

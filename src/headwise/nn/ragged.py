@@ -215,7 +215,7 @@ class Layout:
         """The marks of the rows of a text, by name, `[length]`."""
         return {name: numbers[text] for name, numbers in self.marks.items()}
 
-    def put_first(self, values: Tensor, row: Tensor) -> Tensor:
+    def prepend_rows(self, values: Tensor, row: Tensor) -> Tensor:
         """See `Ragged.prepend`: `[total, ...]` -> the rows of `prepended`."""
         if is_one_operation(values):
             return put_rows(values, row, self.rows_behind_first, self.prepended.offsets[:-1])
@@ -225,18 +225,18 @@ class Layout:
         combined.index_copy_(0, self.rows_behind_first, values)
         return combined.index_copy_(0, self.prepended.offsets[:-1], rows)
 
-    def take_first(self, values: Tensor, rest: "Layout") -> tuple[Tensor, Tensor]:
+    def split_first_rows(self, values: Tensor, rest: "Layout") -> tuple[Tensor, Tensor]:
         """See `Ragged.split_first`: the first rows, `[texts, ...]`, and those of `without_first`."""
         first, behind = self.offsets[:-1], rest.rows_behind_first
         if is_one_operation(values):
             return take_rows(values, behind, first)
         return values.index_select(0, first), values.index_select(0, behind)
 
-    def sums(self, values: Tensor) -> Tensor:
+    def segment_sums(self, values: Tensor) -> Tensor:
         """See `Ragged.sum`: `[total, ...]` -> `[texts, ...]`."""
         return values.new_zeros((self.texts, *values.shape[1:])).index_add(0, self.text_of, values)
 
-    def tops(self, values: Tensor) -> Tensor:
+    def segment_maxima(self, values: Tensor) -> Tensor:
         """See `Ragged.max`: `[total, ...]` -> `[texts, ...]`."""
         none = values.new_zeros(values.shape[1:])
         tops = [piece.max(0).values if len(piece) else none for piece in values.split(self.sizes)]
@@ -429,12 +429,12 @@ class Ragged:
 
     def prepend(self, row: Tensor) -> "Ragged":
         """Put the same `row` `[...]` in front of every text (a classification node)."""
-        return Ragged(self.layout.put_first(self.values, row), self.layout.prepended)
+        return Ragged(self.layout.prepend_rows(self.values, row), self.layout.prepended)
 
     def split_first(self) -> "tuple[Tensor, Ragged]":
         """Undo `prepend`: `(first rows [texts, ...], the rest)`; every text must have a row."""
         rest = self.layout.without_first
-        first, remaining = self.layout.take_first(self.values, rest)
+        first, remaining = self.layout.split_first_rows(self.values, rest)
         return first, Ragged(remaining, rest)
 
     def sum(self) -> Tensor:
@@ -446,7 +446,7 @@ class Ragged:
         values = (
             self.values.float() if self.values.dtype in (torch.float16, torch.bfloat16) else self.values
         )
-        return self.layout.sums(values)
+        return self.layout.segment_sums(values)
 
     def mean(self) -> Tensor:
         """Mean over the rows of each text, `[texts, ...]`; 0 for a text without rows."""
@@ -456,7 +456,7 @@ class Ragged:
 
     def max(self) -> Tensor:
         """Largest value of each feature over the rows of each text, `[texts, ...]`; 0 without rows."""
-        return self._scattered_max() if self.values.is_cuda else self.layout.tops(self.values)
+        return self._scattered_max() if self.values.is_cuda else self.layout.segment_maxima(self.values)
 
     def _scattered_max(self) -> Tensor:
         """`max` in one kernel, for GPUs: a loop over texts would launch thousands of kernels."""

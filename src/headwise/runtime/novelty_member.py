@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.core.errors import ConfigError
-from headwise.runtime.outputs import OfOutputs
+from headwise.runtime.outputs import OutputsAttribute
 
 if TYPE_CHECKING:
     from headwise.metrics.novelty import FamiliarityFeatures, NoveltyDetector
@@ -24,11 +24,11 @@ class NoveltyMember:
         references: Vectors of training texts at length 1, `[texts, size]`; None if the detector has none.
     """
 
-    novelty: "OfOutputs[NoveltyDetector | None]" = OfOutputs()
-    novelty_offset = OfOutputs[float | None]()
-    novelty_logit = OfOutputs[float | None]()
-    novelty_similarity = OfOutputs[float | None]()
-    novelty_threshold = OfOutputs[float | None]()
+    novelty: "OutputsAttribute[NoveltyDetector | None]" = OutputsAttribute()
+    novelty_offset = OutputsAttribute[float | None]()
+    novelty_logit = OutputsAttribute[float | None]()
+    novelty_similarity = OutputsAttribute[float | None]()
+    novelty_threshold = OutputsAttribute[float | None]()
 
     references: Any
 

@@ -315,7 +315,7 @@ class PredictingModel(Protocol[AnyPrediction_co]):
         ...
 
 
-class OfOutputs(Generic[Value]):
+class OutputsAttribute(Generic[Value]):
     """An attribute of a model that its `outputs` hold, such as `labels` or `temperature`."""
 
     def __set_name__(self, owner: type, name: str) -> None:

@@ -18,7 +18,7 @@ from headwise.runtime.layers import Floats
 from headwise.runtime.novelty_member import NoveltyMember
 from headwise.runtime.outputs import (
     AnyOutputs,
-    OfOutputs,
+    OutputsAttribute,
     ensemble_logits,
     item_numbers,
     item_predictions,
@@ -72,15 +72,15 @@ class PredictionModel(NoveltyMember):
         tabular: How the columns beside texts become features; empty if it reads none.
     """
 
-    labels = OfOutputs[tuple[str, ...]]()
-    temperature = OfOutputs[float]()
-    biases = OfOutputs[list[float] | None]()
-    thresholds = OfOutputs[Any]()
-    separator = OfOutputs[str]()
-    scale: "OfOutputs[Scale]" = OfOutputs()
-    calibrated = OfOutputs[Callable[[np.ndarray], np.ndarray]]()
-    probabilities = OfOutputs[Callable[[np.ndarray], np.ndarray]]()
-    chosen_labels = OfOutputs[Callable[[np.ndarray], np.ndarray]]()
+    labels = OutputsAttribute[tuple[str, ...]]()
+    temperature = OutputsAttribute[float]()
+    biases = OutputsAttribute[list[float] | None]()
+    thresholds = OutputsAttribute[Any]()
+    separator = OutputsAttribute[str]()
+    scale: "OutputsAttribute[Scale]" = OutputsAttribute()
+    calibrated = OutputsAttribute[Callable[[np.ndarray], np.ndarray]]()
+    probabilities = OutputsAttribute[Callable[[np.ndarray], np.ndarray]]()
+    chosen_labels = OutputsAttribute[Callable[[np.ndarray], np.ndarray]]()
     linear_scores, logits = linear_scores, ensemble_logits
     predict_proba, predict, scores = item_probabilities, item_predictions, item_numbers
 

@@ -15,7 +15,7 @@ from headwise.data.items.examples import Example, Pair, as_example
 from headwise.text.document_structure import MarkName, WordMarks, joined_text, word_marks
 from headwise.text.static_embeddings.base_vectors import BaseTokens
 from headwise.text.syntax import DependencyHeads, ParseError, TreeUse, validate_heads
-from headwise.text.text_reader import ReadTexts, text_reader
+from headwise.text.text_reader import TokenizedTexts, text_reader
 from headwise.text.vocabulary import Vocabulary
 
 
@@ -140,7 +140,7 @@ class TextFeatures:
         most = 0 if self.most is None else self.most()
         read = self._truncate(words, examples, most) if most else words
         spelling = [None] * len(read) if self.character_encoder is None else self.character_encoder(read)
-        if isinstance(read, ReadTexts):
+        if isinstance(read, TokenizedTexts):
             ids, bounds = self.vocabulary.encode_read(read), pairwise(read.ends.tolist())
             encoded = [
                 EncodedText(ids[start:end], spelled, text=example.text)

@@ -118,7 +118,7 @@ def _is_disguised(piece: str, normal: str) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class ReadTexts(Sequence[list[str]]):
+class TokenizedTexts(Sequence[list[str]]):
     """Texts that were read together; a sequence of their words.
 
     Attributes:
@@ -155,7 +155,7 @@ class ReadTexts(Sequence[list[str]]):
 _MEMO_LOCK = RLock()
 
 
-class WordMemo:
+class WordCache:
     """A number of each word of a lexicon, which is computed once."""
 
     def __init__(self) -> None:
@@ -163,8 +163,8 @@ class WordMemo:
         self._values: NDArray = np.zeros(0)
         self._size = 0
 
-    def __reduce__(self) -> tuple[type["WordMemo"], tuple[()]]:
-        return WordMemo, ()  # copies and other processes begin anew
+    def __reduce__(self) -> tuple[type["WordCache"], tuple[()]]:
+        return WordCache, ()  # copies and other processes begin anew
 
     def of(self, lexicon: Lexicon, compute: Callable[[list[str]], NDArray]) -> NDArray:
         """The numbers of the words of a lexicon, `[words]`.
@@ -200,12 +200,12 @@ class TextReader:
         self.name, self.tokenizer = name, get_tokenizer(name)
         self._lexicon = Lexicon(self.tokenizer)
         self._lock = RLock()
-        self._recent: tuple[list[str], ReadTexts] | None = None
+        self._recent: tuple[list[str], TokenizedTexts] | None = None
 
     def __reduce__(self) -> tuple[Callable[[str], "TextReader"], tuple[str]]:
         return text_reader, (self.name,)
 
-    def read(self, texts: Sequence[str]) -> ReadTexts:
+    def read(self, texts: Sequence[str]) -> TokenizedTexts:
         """The words and pieces of texts. The texts that were read last are not read again."""
         with self._lock:
             if self._recent is not None:
@@ -215,7 +215,7 @@ class TextReader:
             if self._lexicon.full:
                 self._lexicon = Lexicon(self.tokenizer)
             listed = list(texts)
-            read = ReadTexts(self._lexicon, *self._lexicon.read(listed))
+            read = TokenizedTexts(self._lexicon, *self._lexicon.read(listed))
             self._recent = (listed, read) if len(listed) <= _RECENT else None
             return read
 

@@ -14,7 +14,7 @@ from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.core.tokenizer import normalize_spelling
 from headwise.text.text_configs import Case
-from headwise.text.text_reader import ReadTexts, WordMemo
+from headwise.text.text_reader import TokenizedTexts, WordCache
 
 
 class VectorsError(HeadwiseError):
@@ -113,7 +113,7 @@ class Coverage:
         """Running words that have a vector, in percent (0 where there are none)."""
         return 100 * self.tokens_found / self.tokens if self.tokens else 0.0
 
-    def trouble(self, file: object) -> str | None:
+    def warning(self, file: object) -> str | None:
         """A warning if the vectors of a file hardly fit the texts; else None."""
         if self.token_percent >= _FEW_KNOWN:
             return None
@@ -186,7 +186,7 @@ class Vocabulary:
     counts: tuple[int, ...]
     case: Case = "lower"
     _ids: "_Ids" = field(init=False, repr=False, compare=False)
-    _memo: WordMemo = field(init=False, repr=False, compare=False, default_factory=WordMemo)
+    _memo: WordCache = field(init=False, repr=False, compare=False, default_factory=WordCache)
 
     def __post_init__(self) -> None:
         _check_case(self.case)
@@ -270,7 +270,7 @@ class Vocabulary:
         """The numbers of `words`, int64 `[words]`; 0 for those not known."""
         return np.fromiter(map(self._ids.__getitem__, words), dtype=np.int64, count=len(words))
 
-    def encode_read(self, read: ReadTexts) -> NDArray[np.int64]:
+    def encode_read(self, read: TokenizedTexts) -> NDArray[np.int64]:
         """The numbers of the words of all texts that were read together, int64 `[total]`."""
         return self._memo.of(read.lexicon, self.encode)[read.words]
 

@@ -317,12 +317,12 @@ class _TrainingRun:
         """Evaluate the model on dev, keep it if it is the best so far, and save the state."""
         config, progress = self.config, self.progress
         began = time.monotonic()
-        self.optimizer.catch_up()
+        self.optimizer.apply_postponed()
         with self._judged_weights():
             self.model.eval()
             with torch.no_grad():
                 scores = dict(self.objective.evaluate())
-            merit = config.merit(progress.epoch, scores)
+            merit = config.selection_score(progress.epoch, scores)
             if merit > progress.best_score or self.until is not None:
                 progress.best_score, progress.best_epoch, progress.stale = merit, progress.epoch, 0
                 write_atomically(self.model.state_dict(), self._best(progress.epoch), {})

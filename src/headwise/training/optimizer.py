@@ -52,18 +52,18 @@ class AdamW:
     def postponed(self) -> Iterator[None]:
         """Postpone the updates of rows of the embeddings within this context; at its end all are done."""
         for updates in self._rows.values():
-            updates.embedding.before_lookup = updates.catch_up
+            updates.embedding.before_lookup = updates.apply_postponed
         try:
             yield
-            self.catch_up()
+            self.apply_postponed()
         finally:
             for updates in self._rows.values():
                 updates.embedding.before_lookup = None
 
-    def catch_up(self) -> None:
+    def apply_postponed(self) -> None:
         """Do the postponed updates of all rows."""
         for updates in self._rows.values():
-            updates.catch_up()
+            updates.apply_postponed()
 
     @torch.no_grad()
     def clip(self, most: float) -> None:
@@ -182,7 +182,7 @@ class RowUpdates:
         weight = self.embedding.weight.detach()
         return weight.numpy(), self._first.numpy(), self._second.numpy(), self._row_steps
 
-    def catch_up(self, ids: Tensor | None = None) -> None:
+    def apply_postponed(self, ids: Tensor | None = None) -> None:
         """Do the postponed steps of the rows with these ids; by default of all."""
         rows = np.arange(len(self._row_steps)) if ids is None else ids.contiguous().numpy()
         native.skip_steps(*self._arrays(), rows, self._factors, len(self._factors) - 1)

@@ -73,7 +73,7 @@ class TrainConfig:
         check_choice(self, "score", ("accuracy", "macro_f1", "f1", "loss", "last"))
         check_choice(self, "precision", ("float32", "bfloat16"))
 
-    def merit(self, epoch: int, scores: Mapping[str, float]) -> float:
+    def selection_score(self, epoch: int, scores: Mapping[str, float]) -> float:
         """The merit of an epoch; the epoch with the highest merit is selected. While a score is 0, as F1 is
         before anything is predicted, the loss ranks the epochs.
 

@@ -95,7 +95,7 @@ def _mean_progress(runs: Sequence[RunProgress], config: TrainConfig) -> RunProgr
         {name: float(np.mean([entry[name] for entry in entries])) for name in entries[0]}
         for entries in zip(*(run.history for run in runs), strict=False)
     ]
-    best = int(np.argmax([config.merit(epoch, entry) for epoch, entry in enumerate(history)]))
+    best = int(np.argmax([config.selection_score(epoch, entry) for epoch, entry in enumerate(history)]))
     for number, entry in enumerate(history):
         entry["epoch"] = number + 1
     seconds = sum(run.seconds for run in runs)

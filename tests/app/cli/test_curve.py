@@ -48,7 +48,7 @@ def test_models_of_most_texts_that_were_lucky_are_told(run, tmp_path, monkeypatc
     monkeypatch.setattr(verb, "linear_scorer", lambda *_: (judge, ()))
     found = verb.curve_file(tmp_path / "data.csv")
     last = found.scores.mean(axis=0)[-1]
-    assert found.law.off == 0
+    assert found.power_law.off == 0
     assert found.outlier_score == (pytest.approx(last) if ahead > 0 else None)
     errors = replace(found, scores=1 - found.scores, metric_table=replace(found.metric_table, lower=True))
     assert errors.outlier_score == (pytest.approx(1 - last) if ahead > 0 else None)

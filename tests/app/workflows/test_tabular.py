@@ -23,7 +23,7 @@ from headwise.data.columns.tabular_columns import TabularColumn
 from headwise.data.errors import DataError
 from headwise.data.items.examples import Example
 from headwise.data.readers.tabular_cells import row_of
-from headwise.linear.tabular_features import features_beside
+from headwise.linear.tabular_features import tabular_features_of
 
 SMALL = {
     "encoder": {"layers": 1, "heads": 2, "head_size": 4, "width": 8},
@@ -213,7 +213,7 @@ def test_label_errors_are_judged_with_the_columns():
     items = [Example(row["body"], tabular=row_of((row["price"], row["country"]), columns)) for row in rows]
     right = [
         out_of_fold_probabilities(texts, targets, 4, base="none", numbers=numbers)[0].argmax(1) == targets
-        for numbers in (None, features_beside(items))
+        for numbers in (None, tabular_features_of(items))
     ]
     assert right[1].mean() > right[0].mean() + 0.15
 

@@ -155,7 +155,7 @@ def test_language_models_are_judged_on_the_end_of_the_text(unit, tmp_path):
 
 def test_fewer_items_have_shorter_epochs():
     recipe = build_config({"model": {"task": "language-model"}, "language": {"windows": 100}})
-    shorter = find_task("language-model").with_share(recipe, 0.125)
+    shorter = find_task("language-model").for_data_share(recipe, 0.125)
     assert shorter.model.language.windows == 13
 
 
@@ -181,7 +181,7 @@ def test_what_gains_is_found_tried_together_and_confirmed(texts, tmp_path, monke
     assert best.gain.loss == pytest.approx(0.3, abs=1e-3)
     assert found.confirmed.loss == pytest.approx(0.3, abs=1e-3)
     assert found.confirmed.items == (12 if given else 24)
-    assert found.apart is found.to_json()["apart"] is not given
+    assert found.uses_new_items is found.to_json()["apart"] is not given
     assert {trial for names, trial in asked if names == ("rate up", "dropout")} == {0, 1, 2, 3}
     assert {trial for names, trial in asked if names == ("no linear_model",)} == {0}
     assert {own.name for own in found.tried if own.step == 1} & {"no linear_model"}

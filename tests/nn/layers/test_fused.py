@@ -130,17 +130,17 @@ def test_rows_in_front_of_texts(lengths):
     values, row = torch.randn(sum(lengths), 2, **size), torch.randn(2, **size)
     texts = values.split(lengths) if lengths else []
     expected = torch.cat([values[:0], *(part for text in texts for part in (row[None], text))])
-    result = layout.put_first(values, row)
+    result = layout.prepend_rows(values, row)
     assert torch.equal(result, expected)
-    first, behind = layout.prepended.take_first(result, layout.prepended.without_first)
+    first, behind = layout.prepended.split_first_rows(result, layout.prepended.without_first)
     assert torch.equal(first, row.expand(len(lengths), 2))
     assert torch.equal(behind, values)
-    assert gradcheck(layout.put_first, (values, row))
-    assert gradgradcheck(layout.put_first, (values, row))
+    assert gradcheck(layout.prepend_rows, (values, row))
+    assert gradgradcheck(layout.prepend_rows, (values, row))
     rest = layout.prepended.without_first
     nodes = torch.randn(len(result), 2, **size)
-    assert gradcheck(lambda x: layout.prepended.take_first(x, rest), (nodes,))
-    assert gradgradcheck(lambda x: layout.prepended.take_first(x, rest), (nodes,))
+    assert gradcheck(lambda x: layout.prepended.split_first_rows(x, rest), (nodes,))
+    assert gradgradcheck(lambda x: layout.prepended.split_first_rows(x, rest), (nodes,))
 
 
 def words(lengths: list[int], dtype: torch.dtype, size: int = 6, kinds: int = 9) -> WordRows:

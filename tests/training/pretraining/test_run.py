@@ -97,9 +97,9 @@ def test_a_sentence_encoder_is_the_teacher(text, encoder, tmp_path):
     # The base's cosines go with those of the teacher (which has random weights, and goes by order as well).
     texts = text.read_text().splitlines()[:60]
     theirs = sentence_encoder.SentenceEncoder(TeacherConfig(str(encoder))).read(texts).astype(np.float32)
-    ours = base.texts([text.split() for text in texts])
+    is_temporary = base.texts([text.split() for text in texts])
     off = ~np.eye(60, dtype=bool)
-    assert np.corrcoef((ours @ ours.T)[off], (theirs @ theirs.T)[off])[0, 1] > 0.25
+    assert np.corrcoef((is_temporary @ is_temporary.T)[off], (theirs @ theirs.T)[off])[0, 1] > 0.25
 
 
 def test_two_sentence_encoders_are_the_teachers(text, encoder, tmp_path):

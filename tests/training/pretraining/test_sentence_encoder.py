@@ -54,7 +54,7 @@ def test_or_the_first_state_where_its_folder_says_so(encoder, tmp_path):
 def test_half_precision_says_nearly_the_same(encoder):
     teacher = SentenceEncoder(TeacherConfig(str(encoder)))
     before = teacher.read(TEXTS).astype(np.float32)
-    teacher.hasten(TEXTS)
+    teacher.try_bfloat16(TEXTS)
     assert ((before * teacher.read(TEXTS)).sum(1) > 0.98).all()
 
 

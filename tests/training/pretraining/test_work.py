@@ -32,7 +32,7 @@ def test_what_cannot_be_opened_is_told(tmp_path, key):
 
 
 def test_nothing_is_left_of_files_that_were_never_whole(tmp_path):
-    work = WorkFolder.at(tmp_path / "work", ours=True)
+    work = WorkFolder.at(tmp_path / "work", is_temporary=True)
     for name in (".passages-0.txt.part", "passages-0.txt", ".text-0.numbers.part"):
         (work.folder / name).write_text("")
     (work.folder / "answers-0").mkdir()

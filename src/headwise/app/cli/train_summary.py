@@ -78,4 +78,4 @@ def print_outcome(outcome: TrainingReport, folder: Path, reporter: Reporter) -> 
     shown = visible(shlex.quote(str(folder)))
     then = task.next_command.format(model=shown, new=task.new_file, predictions=task.predictions)
     out.print(f"  headwise {then}")
-    out.print(f"  headwise evaluate {shown} {task.answered_file}")
+    out.print(f"  headwise evaluate {shown} {task.labelled_file}")

@@ -160,7 +160,9 @@ def confirmation(tuned: "SearchResult") -> str:
     if gain is None:
         return f"{first.name}: not confirmed, as the time was over.{kept_text}"
     line = tuned.metric_table.primary_metric
-    where = "that had no say in the choice" if tuned.apart else "that chose it too, with other seeds"
+    where = (
+        "that had no say in the choice" if tuned.uses_new_items else "that chose it too, with other seeds"
+    )
     return (
         f"{first.name}: {line.title} {score_gain(tuned, gain)}, less loss {loss_gain(gain)}, on "
         f"{gain.items:,} items {where}.{kept_text}"

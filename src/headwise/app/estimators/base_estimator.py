@@ -207,7 +207,7 @@ class TextEstimator(BaseEstimator, Generic[ModelType]):
         with _TRAINING_LOCK, training_folder() as folder:
             result = plan.fit(folder, report=report)
         info = {
-            "data": plan.prints(),
+            "data": plan.fingerprints_json(),
             "training": result.training(plan.run_config, **training),
             "metrics": result.metrics(),
         }

@@ -66,7 +66,7 @@ class ArrivalDeadlines:
         self.most_seconds, self._end = most_seconds, math.inf
         self._awaited = set[asyncio.Timeout]()
 
-    def hasten(self, seconds: float) -> None:
+    def limit_wait(self, seconds: float) -> None:
         """Limit the wait for all current and future requests to `seconds` from now."""
         self._end = asyncio.get_running_loop().time() + seconds
         for timeout in self._awaited:

@@ -46,7 +46,7 @@ class _Server(uvicorn.Server):
         leaving.cancel()
 
     async def _leave(self) -> None:
-        self._app.state.arrivals.hasten(self._grace)
+        self._app.state.arrivals.limit_wait(self._grace)
         while self.server_state.tasks:  # requests that are being answered
             await asyncio.sleep(0.1)
         await asyncio.sleep(self._grace)

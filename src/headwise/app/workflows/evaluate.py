@@ -32,7 +32,7 @@ from headwise.text.parsing import cache_warning
 _MANY_UNKNOWN_SYMBOLS = 0.01
 
 
-@renamed_parameters(remarks="messages")
+@renamed_parameters(remarks="messages", sure="selective_prediction")
 @dataclass(frozen=True)
 class EvaluationReport:
     """The evaluation of a model on a file.
@@ -47,8 +47,9 @@ class EvaluationReport:
         mistakes: The most confident errors.
         messages: Notes and warnings on the scores.
         novelty: Scores of the novelty detector; None without one.
-        sure: Selective prediction, if requested: the confidence threshold (`probability`), the `share` of
-            items above it, and their `accuracy` with its `accuracy_interval`.
+        selective_prediction: Selective prediction, if requested: the confidence threshold
+            (`probability`), the `share` of items above it, and their `accuracy` with its
+            `accuracy_interval`.
     """
 
     task: Task
@@ -59,13 +60,13 @@ class EvaluationReport:
     unseen: ComparisonSystem | None
     mistakes: list[JsonObject]
     messages: list[ReportMessage]
-    sure: JsonMapping | None = None
+    selective_prediction: JsonMapping | None = None
     novelty: NoveltyScores | None = None
 
     @property
     def scores(self) -> JsonObject:
         """The scores as JSON."""
-        sure = {} if self.sure is None else {"sure": self.sure}
+        sure = {} if self.selective_prediction is None else {"sure": self.selective}
         return {**self.evaluation.to_json(), **sure, **novelty_json(self.novelty)}
 
     def score(self, name: str) -> float:
@@ -293,7 +294,7 @@ class EvaluatedItems:
         )
 
     def _selective_scores(self, least: float) -> JsonObject | None:
-        """The scores of selective prediction; see `EvaluationReport.sure`."""
+        """The scores of selective prediction; see `EvaluationReport.selective_prediction`."""
         if (confidences := self.confidence()) is None:
             return None
         right = confidences[1][confidences[0] >= least]

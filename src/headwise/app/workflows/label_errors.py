@@ -37,7 +37,7 @@ from headwise.data.items.labels import (
 from headwise.data.splits.duplicates import find_near_duplicates, first_in_group
 from headwise.data.splits.text_signatures import words_for_comparison
 from headwise.linear.linear_fit import fit_linear
-from headwise.linear.tabular_features import features_beside
+from headwise.linear.tabular_features import tabular_features_of
 from headwise.linear.tag_crf import fit_crf
 from headwise.metrics.label_quality import beats_label_frequencies, find_label_issues, separable
 from headwise.metrics.tag_schemes import Scheme, TagSpan, detect_scheme, write_tags
@@ -86,18 +86,18 @@ def conflicting_duplicates(texts: Sequence[str], answers: Sequence[Hashable]) ->
 
 
 def unlikely_duplicates(
-    twins: Mapping[int, int], listed: Collection[int], probabilities: Mapping[int, float]
+    duplicates_of: Mapping[int, int], listed: Collection[int], probabilities: Mapping[int, float]
 ) -> list[int]:
     """The less probable text of each pair of conflicting duplicates, the least probable first: at least one
     label of the pair is wrong. Pairs with a text that is listed anyway are left out.
 
     Args:
-        twins: See `conflicting_duplicates`.
+        duplicates_of: See `conflicting_duplicates`.
         listed: The texts that are listed anyway.
         probabilities: Probability of the label of each text, by index.
     """
     listed_texts = set(listed)
-    pairs = (pair for pair in twins.items() if listed_texts.isdisjoint(pair))
+    pairs = (pair for pair in duplicates_of.items() if listed_texts.isdisjoint(pair))
     less_likely = dict.fromkeys(
         min(pair, key=lambda number: (probabilities[number], -number)) for pair in pairs
     )
@@ -183,11 +183,11 @@ def find_single_label_issues(
         len(names),
         base=base,
         weights=training_weights(data.items),
-        numbers=features_beside(data.items),
+        numbers=tabular_features_of(data.items),
     )
     if note:
         reporter.note(note)
-    twins = conflicting_duplicates(texts, labels)
+    duplicates_of = conflicting_duplicates(texts, labels)
     issues: list[int] = []
     counts = evaluation_mask(data.items)  # items of weight 0 set no thresholds
     if beats_label_frequencies(probabilities[counts], targets[counts]):
@@ -200,10 +200,10 @@ def find_single_label_issues(
             "it can call none unlikely; only equal texts with two labels are listed"
         )
     given_probabilities = probabilities[np.arange(len(texts)), targets]
-    duplicates = unlikely_duplicates(twins, issues, dict(enumerate(given_probabilities.tolist())))
+    duplicates = unlikely_duplicates(duplicates_of, issues, dict(enumerate(given_probabilities.tolist())))
     suggested = _without(probabilities, targets).argmax(axis=1)
     for number in duplicates:
-        suggested[number] = targets[twins[number]]
+        suggested[number] = targets[duplicates_of[number]]
     return [
         LabelIssue(
             data.items[number].line,
@@ -212,7 +212,7 @@ def find_single_label_issues(
             float(given_probabilities[number]),
             float(probabilities[number, suggested[number]]),
             texts[number],
-            data.items[twins[number]].line if number in twins else 0,
+            data.items[duplicates_of[number]].line if number in duplicates_of else 0,
         )
         for number in [*issues, *duplicates]
     ]
@@ -284,7 +284,7 @@ def find_label_set_issues(
         has,
         len(names),
         dense=dense,
-        numbers=features_beside(items),
+        numbers=tabular_features_of(items),
         sample_weight=training_weights(items),
     )
     probabilities = expit(fitted.oof_scores.astype(np.float64))
@@ -298,10 +298,10 @@ def find_label_set_issues(
     margins = np.where(wrong, 2 * given_probabilities - 1, 1.0).min(axis=1)
     issues = np.flatnonzero(wrong.any(axis=1))
     issues = issues[np.argsort(margins[issues], kind="stable")].tolist()
-    twins = conflicting_duplicates(texts, [frozenset(item.labels) for item in items])
-    differs = {number: has[twin] != has[number] for number, twin in twins.items()}
+    duplicates_of = conflicting_duplicates(texts, [frozenset(item.labels) for item in items])
+    differs = {number: has[twin] != has[number] for number, twin in duplicates_of.items()}
     duplicates = unlikely_duplicates(
-        twins,
+        duplicates_of,
         issues,
         {number: float(given_probabilities[number][labels].prod()) for number, labels in differs.items()},
     )
@@ -322,7 +322,7 @@ def find_label_set_issues(
                 float(given_probabilities[number][doubtful].prod()),
                 float((1 - given_probabilities[number][doubtful]).prod()),
                 item.text,
-                items[twins[number]].line if number in twins else 0,
+                items[duplicates_of[number]].line if number in duplicates_of else 0,
             )
         )
     return listed
@@ -411,12 +411,14 @@ def find_tag_issues(data: Any, reporter: Reporter = NULL_REPORTER, *, base: str 
         same_error = groupby(range(start, stop), lambda n: (n in margin, int(targets[n]), int(best[n])))
         runs += [(item, [n - start for n in group]) for (doubtful, *_), group in same_error if doubtful]
     runs.sort(key=lambda run: min(margin[starts[run[0]] + n] for n in run[1]))
-    twins = _tags_by_words(items)
+    tags_of_words = _tags_by_words(items)
     listed = []
     for item, places in runs:
         sentence, worst = items[item], min((starts[item] + n for n in places), key=lambda n: margin[n])
         first, suggested_type = places[0], names[best[worst]]
-        apart = (line for line, tags in twins[sentence.tokens] if tags[first] != sentence.tags[first])
+        apart = (
+            line for line, tags in tags_of_words[sentence.tokens] if tags[first] != sentence.tags[first]
+        )
         listed.append(
             TagIssue(
                 sentence.line,

@@ -52,7 +52,7 @@ _SIZES, _STEP = 7, 2**-0.5  # down to an eighth of the texts
 _TEST_SHARE, _MAX_TEST_ITEMS = 0.2, 2_000
 
 
-@renamed_parameters(sheet="metric_table")
+@renamed_parameters(sheet="metric_table", law="power_law")
 @dataclass(frozen=True)
 class LearningCurve:
     """A learning curve.
@@ -64,7 +64,7 @@ class LearningCurve:
         metric_table: The metric table of the task.
         sizes: Numbers of training items, `[sizes]`.
         scores: Primary metric on held-out items, `[seeds, sizes]`.
-        law: The power law fitted to the errors.
+        power_law: The power law fitted to the errors.
         more: Numbers of additional items to forecast.
     """
 
@@ -74,12 +74,12 @@ class LearningCurve:
     metric_table: MetricTable
     sizes: NDArray[np.int64]
     scores: NDArray[np.float64]
-    law: PowerLaw
+    power_law: PowerLaw
     more: tuple[int, ...]
 
     def score(self, items: float) -> tuple[float, float, float]:
         """The fitted score with this number of items, and its 95 % interval."""
-        middle, low, high = self.law.error(items)
+        middle, low, high = self.power_law.error(items)
         return (middle, low, high) if self.metric_table.lower else (1 - middle, 1 - high, 1 - low)
 
     @property
@@ -94,7 +94,7 @@ class LearningCurve:
         """For each of `more`: the `gain` of the score, its 95 % `interval`, and the resulting `score`."""
         forecasts, now, sign = [], self.score(self.items)[0], -1 if self.metric_table.lower else 1
         for more in self.more:
-            gain, low, high = self.law.gain(more)
+            gain, low, high = self.power_law.gain(more)
             forecasts.append(
                 {
                     "more": more,
@@ -109,7 +109,7 @@ class LearningCurve:
         """The source of an SVG figure, up to the most additional items; notebooks display it."""
         title = f"What more {self.metric_table.of} are worth: {Path(self.file).name}"
         return learning_curve_figure(
-            title, self.metric_table, self.sizes, self.scores, self.law, self.items + max(self.more)
+            title, self.metric_table, self.sizes, self.scores, self.power_law, self.items + max(self.more)
         )
 
     def _repr_svg_(self) -> str:
@@ -126,7 +126,7 @@ class LearningCurve:
             "sizes": self.sizes.tolist(),
             "scores": self.scores.tolist(),
             "now": {"score": now, "interval": [low, high]},
-            "off": self.law.off,
+            "off": self.power_law.off,
             "forecasts": self.forecasts,
         }
 
@@ -189,7 +189,7 @@ def curve_file(
     if count < MIN_ITEMS:
         raise ConfigError(f"{data.path}: {count:,} {many}; expected {MIN_ITEMS} or more {many}")
     held = min(max(round(_TEST_SHARE * count), 1), _MAX_TEST_ITEMS)
-    groups = [*indices_by_text(item_type.apart(items, round(1 / _TEST_SHARE))).values()]
+    groups = [*indices_by_text(item_type.group_keys(items, round(1 / _TEST_SHARE))).values()]
     if min(map(len, groups)) > held:
         raise ConfigError(f"{data.path}: too few different {many} to hold a fifth of them out")
     sizes = np.round((count - held) * _STEP ** np.arange(_SIZES)[::-1]).astype(np.int64)

@@ -165,8 +165,8 @@ def predict_file(
     reporter.notes(rows.closing_notes)
     for message in predictor.summary(seconds):
         reporter.message(message)
-    if predictor.trouble:
-        reporter.warn(predictor.trouble)
+    if predictor.parse_cache_warning:
+        reporter.warn(predictor.parse_cache_warning)
     return predictor.items
 
 

@@ -26,6 +26,7 @@ _FEATURES = 50_000
 _USUAL_LABEL_COLUMNS = {"multi-label": SET_NAMES, "pair": PAIR_LABEL_NAMES}  # names of the column of labels
 
 
+@renamed_parameters(doubt="uncertainty")
 @dataclass(frozen=True)
 class Suggestion:
     """A text that is worth labelling.
@@ -33,13 +34,13 @@ class Suggestion:
     Attributes:
         row: Its record in the file.
         guess: The prediction; of a sentence a `TaggedText`.
-        doubt: The uncertainty of the prediction, 0 to 1.
+        uncertainty: The uncertainty of the prediction, 0 to 1.
         column: The label column (the first, if each label has its own column); unused for sentences.
     """
 
     row: InputRow[Any]
     guess: Any
-    doubt: float
+    uncertainty: float
     column: str = "label"
 
 
@@ -117,12 +118,12 @@ def suggest_file(
         answers = "tags" if tags else "a label"
         reporter.note(f"{have} {answers}, are duplicates, empty, or were trained on: left out")
     items = [row.item for row in left.values()]
-    guesses, doubt = task.uncertainty(model, items)
-    chosen_rows = select_items(doubt, _vectors(model, item_type, items), count) if items else []
+    guesses, uncertainty = task.uncertainty(model, items)
+    chosen_rows = select_items(uncertainty, _vectors(model, item_type, items), count) if items else []
     chosen = list(left.values())
     all_names = dict.fromkeys(name for row in every for name in row.fields)
     return Suggestions(
-        (Suggestion(chosen[n], guesses[n], float(doubt[n]), columns[0]) for n in chosen_rows),
+        (Suggestion(chosen[n], guesses[n], float(uncertainty[n]), columns[0]) for n in chosen_rows),
         all_names,
         columns,
     )

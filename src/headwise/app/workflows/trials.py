@@ -109,7 +109,7 @@ class Trials:
             raise TimeBudgetExceeded
         began = time.monotonic()
         parts, held_out = self._parts(share, trial)
-        run_config = self.task.with_share(self.run_config(change), share)
+        run_config = self.task.for_data_share(self.run_config(change), share)
         train = replace(run_config.train, seed=trial, refit=False, folds=0)
         place = self.folder / sha256(key.encode()).hexdigest()[:12]
         plan = replace(self.plan, data=RunData(parts), run_config=replace(run_config, train=train))

@@ -60,7 +60,7 @@ class Gain:
     items: int
 
     @property
-    def sure(self) -> bool:
+    def is_significant(self) -> bool:
         """Whether the loss is lower by more than its standard error."""
         return self.loss > (self.loss_interval[1] - self.loss) / NORMAL_QUANTILE
 
@@ -86,7 +86,7 @@ class Candidate:
     gain: Gain | None
 
 
-@renamed_parameters(sheet="metric_table")
+@renamed_parameters(sheet="metric_table", apart="uses_new_items")
 @dataclass(frozen=True)
 class SearchResult:
     """The result of a search.
@@ -99,8 +99,8 @@ class SearchResult:
             `tried`, or there was no time for it.
         confirmed: Gain of the first of `tried` in trials that did not select it; None if it changes
             nothing, or there was no time.
-        apart: Whether the confirmation used other items than the selection. If not, the trials differ in
-            their seeds only, and the confirmed gain is slightly optimistic.
+        uses_new_items: Whether the confirmation used other items than the selection. If not, the trials
+            differ in their seeds only, and the confirmed gain is slightly optimistic.
         settings: Settings of the best, as sections of a recipe.
         run_config: All settings of the best, without those for the search only.
         metric_table: The metric table of the task.
@@ -112,7 +112,7 @@ class SearchResult:
     finished: bool
     best: Candidate
     confirmed: Gain | None
-    apart: bool
+    uses_new_items: bool
     settings: Mapping[str, JsonMapping]
     run_config: RunConfig
     metric_table: MetricTable
@@ -127,7 +127,7 @@ class SearchResult:
             "score": self.metric_table.primary_metric.key,
             "best": self.best.name,
             "confirmed": None if self.confirmed is None else asdict(self.confirmed),
-            "apart": self.apart,
+            "apart": self.uses_new_items,
             "settings": self.settings,
             "tried": [asdict(candidate) for candidate in self.tried],
         }
@@ -193,14 +193,14 @@ def tune_file(
         best_sections = _complete_sections(
             _merged((*request.layers, best.change)), run_config, trials.sources
         )
-        steps, apart, seconds = len(search.shares), trials.folds is not None, trials.runs.seconds
+        steps, uses_new_items, seconds = len(search.shares), trials.folds is not None, trials.runs.seconds
         return SearchResult(
             tried,
             steps,
             finished,
             best,
             confirmed,
-            apart,
+            uses_new_items,
             best_sections,
             run_config,
             trials.metric_table,
@@ -333,7 +333,7 @@ class _SuccessiveHalving:
         """New candidates: the best significant change of each setting, all together; and the best two."""
         best_changes: dict[tuple[str, ...], tuple[float, str]] = {}
         for name, step in self.reached.items():
-            if name != self.baseline and (gain := self._gain(name, step)).sure:
+            if name != self.baseline and (gain := self._gain(name, step)).is_significant:
                 change = self.candidates[name]
                 setting = tuple(f"{section}.{key}" for section in change for key in change[section])
                 best_changes[setting] = max(best_changes.get(setting, (0.0, "")), (gain.loss, name))

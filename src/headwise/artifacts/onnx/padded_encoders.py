@@ -81,18 +81,18 @@ class PaddedLayout(Layout):
         """Mask of the rows that are not padding, bool `[texts, longest]`."""
         return torch.arange(self.longest, device=self.device)[None] < self.lengths[:, None]
 
-    def put_first(self, values: Tensor, row: Tensor) -> Tensor:
+    def prepend_rows(self, values: Tensor, row: Tensor) -> Tensor:
         rows = values.unflatten(0, (self.texts, self.longest))
         return torch.cat([row.expand(self.texts, 1, *row.shape), rows], dim=1).flatten(0, 1)
 
-    def take_first(self, values: Tensor, rest: Layout) -> tuple[Tensor, Tensor]:
+    def split_first_rows(self, values: Tensor, rest: Layout) -> tuple[Tensor, Tensor]:
         rows = values.unflatten(0, (self.texts, self.longest))
         return rows[:, 0], rows[:, 1:].flatten(0, 1)
 
-    def sums(self, values: Tensor) -> Tensor:
+    def segment_sums(self, values: Tensor) -> Tensor:
         return self._filled(values, 0.0).sum(1)
 
-    def tops(self, values: Tensor) -> Tensor:
+    def segment_maxima(self, values: Tensor) -> Tensor:
         empty = self.lengths.view(-1, *[1] * (values.dim() - 1)) == 0
         return self._filled(values, float("-inf")).amax(1).masked_fill(empty, 0.0)
 

@@ -81,7 +81,7 @@ class CharacterGraph(nn.Module):
             views.append(self.network(letters, PaddedLayout(read["lengths"], letters.shape[1])))
         if self.ngrams is not None:
             grams = self.ngrams(read["grams"])
-            sums = PaddedLayout(read["counts"], grams.shape[1]).sums(grams.flatten(0, 1))
+            sums = PaddedLayout(read["counts"], grams.shape[1]).segment_sums(grams.flatten(0, 1))
             views.append(sums / read["counts"][:, None])
         if self.shape is not None:
             views.append(self.shape(read["shapes"]))
@@ -100,7 +100,7 @@ class _PaddedCharacterCNN(nn.Module):
         """`[words, letters, inputs]` -> `[words, features]`."""
         seen = letters.masked_fill(~layout.real[..., None], 0.0)
         activations = self.filters(seen.transpose(1, 2)).transpose(1, 2)
-        return torch.tanh(layout.tops(activations.flatten(0, 1)))
+        return torch.tanh(layout.segment_maxima(activations.flatten(0, 1)))
 
 
 class _PaddedCharacterLSTM(nn.Module):

@@ -12,7 +12,7 @@ from headwise.data.columns.column_names import is_never_label
 from headwise.data.columns.text_columns import Columns, choose_text, find_column, names_in
 from headwise.data.files.file_source import DataSource, Record
 from headwise.data.formats.jsonl import as_text
-from headwise.data.formats.unanswered import skips_unanswered
+from headwise.data.formats.unlabelled_records import skips_unanswered
 
 YES = frozenset({"1", "1.0", "true", "yes", "y", "x", "✓", "✔"})
 NO = frozenset({"0", "0.0", "false", "no", "n"})

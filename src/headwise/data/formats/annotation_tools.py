@@ -19,7 +19,7 @@ from typing import Any
 
 from headwise.core.config import JsonMapping, JsonObject
 from headwise.data.files.file_source import DataSource, Record, look_ahead
-from headwise.data.formats.unanswered import UnansweredRecord
+from headwise.data.formats.unlabelled_records import UnlabelledRecord
 
 DOCCANO, DATATURKS = "doccano's texts without a label", "DataTurks' texts that nobody has annotated"
 _DOCCANO_FIELDS = ("Comments", "annotation_approver")  # fields that only doccano writes
@@ -117,7 +117,7 @@ def dataturks_texts(records: Iterator[Record], source: DataSource) -> Iterator[R
         fields = {name: value for name, value in record.fields.items() if name != "annotation"}
         flat = Record(record.line, {**fields, "spans": spans})
         done = spans or record.fields.get("annotation") == [] or _status(record.fields) == "done"
-        yield flat if done else UnansweredRecord.of(flat, DATATURKS, "not annotated")
+        yield flat if done else UnlabelledRecord.of(flat, DATATURKS, "not annotated")
 
 
 def _with_exclusive_end(span: JsonObject) -> JsonObject:
@@ -162,4 +162,4 @@ def _with_labels(
         answer = (labels or []) if plural else labels[0] if labels and len(labels) == 1 else labels
         flat = Record(record.line, {**record.fields, name: answer})
         answered = labels or (plural and labels is not None)  # done, without a label
-        yield flat if answered else UnansweredRecord.of(flat, unanswered, "no label")
+        yield flat if answered else UnlabelledRecord.of(flat, unanswered, "no label")

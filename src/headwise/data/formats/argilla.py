@@ -21,7 +21,7 @@ from typing import Any
 
 from headwise.core.config import JsonMapping
 from headwise.data.files.file_source import DataSource, Record, look_ahead
-from headwise.data.formats.unanswered import UnansweredRecord
+from headwise.data.formats.unlabelled_records import UnlabelledRecord
 
 NAME = "Argilla's records without an answer"
 _RESPONSES = ".responses"
@@ -57,7 +57,7 @@ def flatten_records(records: Iterator[Record], source: DataSource) -> Iterator[R
         status = str(record.fields.get("status") or "").lower()
         if status == "discarded" or all(answer is None for answer in answers.values()):
             reason = status if status in _UNDONE else "no response"
-            yield UnansweredRecord.of(flat, NAME, reason)
+            yield UnlabelledRecord.of(flat, NAME, reason)
         else:
             yield flat
     if apart:
@@ -82,7 +82,7 @@ def _annotated(record: Record) -> Record:
         fields = {**fields, "annotation": []}
     elif annotation in (None, "") or status == "discarded" or (not annotation and status == "default"):
         reason = "discarded" if status == "discarded" else "not annotated"
-        return UnansweredRecord.of(Record(record.line, fields), NAME, reason)
+        return UnlabelledRecord.of(Record(record.line, fields), NAME, reason)
     return Record(record.line, fields)
 
 

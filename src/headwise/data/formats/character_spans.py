@@ -34,7 +34,7 @@ from headwise.data.formats.span_offsets import (
     usual_unit,
 )
 from headwise.data.formats.structured_records import read_structured, sample_rows
-from headwise.data.formats.unanswered import answered_records, skips_unanswered
+from headwise.data.formats.unlabelled_records import labelled_records, skips_unanswered
 from headwise.data.items.examples import TaggedSentence
 
 
@@ -219,7 +219,7 @@ def read_sentences(
     lost: list[tuple[int, str]] = []
     absent, units = 0, Counter[str]()
     records = read_structured(lines, source)
-    for line, fields in answered_records(records, source, spans=True) if labelled else records:
+    for line, fields in labelled_records(records, source, spans=True) if labelled else records:
         raw_text = fields.get(text)
         if not isinstance(raw_text, str | None):
             source.report_error(

@@ -21,7 +21,7 @@ from headwise.data.columns.text_columns import check_distinct_columns, find_colu
 from headwise.data.errors import DataError
 from headwise.data.files.file_source import DataSource, fraction_true, values_recur
 from headwise.data.files.text_lines import Line, without_returns
-from headwise.data.formats.unanswered import skips_unanswered
+from headwise.data.formats.unlabelled_records import skips_unanswered
 from headwise.data.items.examples import TaggedSentence, align
 from headwise.data.items.parses import cycle_text, find_cycle
 from headwise.data.readers.tag_checks import look_like_words, marks_entities, shown_tags

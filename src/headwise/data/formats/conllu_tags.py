@@ -8,7 +8,7 @@ from headwise.data.files.file_source import DataSource, most_true
 from headwise.data.files.text_lines import Line
 from headwise.data.formats.conllu import ConlluSentence
 from headwise.data.formats.conllu import read_sentences as read_conllu_sentences
-from headwise.data.formats.unanswered import skips_unanswered
+from headwise.data.formats.unlabelled_records import skips_unanswered
 from headwise.data.items.examples import TaggedSentence, align
 
 COLUMNS = ("upos", "xpos", "feats", "deprel", "lemma")

@@ -15,7 +15,7 @@ from typing import Any
 
 from headwise.core.config import JsonMapping, JsonObject
 from headwise.data.files.file_source import DataSource, Record, look_ahead
-from headwise.data.formats.unanswered import UnansweredRecord
+from headwise.data.formats.unlabelled_records import UnlabelledRecord
 
 NAME = "Label Studio's tasks without an annotation"
 _ANNOTATIONS = ("annotations", "completions")
@@ -47,7 +47,7 @@ def flatten_tasks(records: Iterator[Record], source: DataSource) -> Iterator[Rec
         moved = {f"data.{name}" if name in first_answer else name: value for name, value in fields.items()}
         flat = Record(record.line, {"id": record.fields.get("id"), **moved, **first_answer})
         reason = _reason(record.fields, first_answer, done)
-        yield UnansweredRecord.of(flat, NAME, reason) if reason else flat
+        yield UnlabelledRecord.of(flat, NAME, reason) if reason else flat
     if apart:
         source.notes.append(f"tasks whose annotations differ, of which the first is read: {apart:,}")
 

@@ -11,7 +11,7 @@ but one: where a single label is asked for, texts that were rejected do not have
 from collections.abc import Iterator, Mapping, Sequence
 
 from headwise.data.files.file_source import DataSource, Record, look_ahead
-from headwise.data.formats.unanswered import UnansweredRecord
+from headwise.data.formats.unlabelled_records import UnlabelledRecord
 
 NAME = "Prodigy's tasks that were not accepted"
 _FIELDS = ("_task_hash", "_input_hash")  # fields that only Prodigy writes
@@ -51,11 +51,11 @@ def decided_tasks(records: Iterator[Record], source: DataSource) -> Iterator[Rec
             record = Record(record.line, {**fields, "label": choices[0] if choices else None})
         if answer not in _NOT_ACCEPTED or (label_column == "answer" and answer == "reject"):
             unchosen = single and choices == []
-            yield UnansweredRecord.of(record, "Prodigy's tasks", "nothing chosen") if unchosen else record
+            yield UnlabelledRecord.of(record, "Prodigy's tasks", "nothing chosen") if unchosen else record
             continue
         refuted = label and answer == "reject" and label_column in (None, "label")
         negative_fields = {**fields, "label": f"not {label}"} if refuted else None
-        yield UnansweredRecord.of(record, NAME, repr(answer), negative_fields)
+        yield UnlabelledRecord.of(record, NAME, repr(answer), negative_fields)
 
 
 def _only_label(tasks: Sequence[Mapping[str, object]]) -> str | None:

@@ -12,7 +12,7 @@ from headwise.data.files.text_lines import Line
 from headwise.data.formats import csv, jsonl, rasa
 from headwise.data.formats.annotation_exports import flatten_tables
 from headwise.data.formats.table_rows import records_from_rows
-from headwise.data.formats.unanswered import UnansweredRecord
+from headwise.data.formats.unlabelled_records import UnlabelledRecord
 
 _TAG = r"(?:O|[BIESLU]-[^\s,;\"]+)"
 TAG_STRING = lazy_pattern(rf"{_TAG}(?: {_TAG})*")
@@ -33,7 +33,7 @@ def read_structured(lines: Iterator[Line], source: DataSource) -> Iterator[Recor
         table = records_from_rows(csv.read_cells(lines, source), source)
         for record in flatten_tables(table, source):
             values = {name: parse_cell(cell) for name, cell in record.fields.items()}
-            yield record if isinstance(record, UnansweredRecord) else record._replace(fields=values)
+            yield record if isinstance(record, UnlabelledRecord) else record._replace(fields=values)
 
 
 def sample_rows(head: Sequence[Line]) -> list[dict[str, object]]:

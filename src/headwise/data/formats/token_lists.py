@@ -13,7 +13,7 @@ from headwise.data.files.file_source import DataSource, look_ahead, most_true
 from headwise.data.files.text_lines import Line
 from headwise.data.formats.jsonl import as_text
 from headwise.data.formats.structured_records import TAG_STRING, read_structured, sample_rows
-from headwise.data.formats.unanswered import answered_records, skips_unanswered
+from headwise.data.formats.unlabelled_records import labelled_records, skips_unanswered
 from headwise.data.items.examples import TaggedSentence
 
 TOKEN_NAMES = ("tokens", "words")
@@ -175,7 +175,7 @@ def read_sentences(
     records = read_structured(lines, source)
     first, records = look_ahead(records, count=1)
     is_text = bool(first) and isinstance(first[0].fields.get(token), str)
-    for line, fields in answered_records(records, source, spans=True) if labelled else records:
+    for line, fields in labelled_records(records, source, spans=True) if labelled else records:
         words = _words(fields.get(token)) if is_text else fields.get(token)
         if words is None:
             if source.null_text(token, line) is None:

@@ -23,7 +23,7 @@ from headwise.data.files.text_lines import Line
 from headwise.data.formats.conll import TAG_NAMES, TOKEN_NAMES, Block, TokenColumns, check_cells
 from headwise.data.formats.csv import read_cells
 from headwise.data.formats.csv_records import Cells
-from headwise.data.formats.unanswered import skips_unanswered
+from headwise.data.formats.unlabelled_records import skips_unanswered
 from headwise.data.items.examples import TaggedSentence
 from headwise.data.readers.tag_checks import marks_entities
 

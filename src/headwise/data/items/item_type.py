@@ -154,10 +154,10 @@ class ItemType(DoctorChecks, ABC, Generic[Item]):
         """
         from headwise.data.splits.splitting import split_items
 
-        keys, strata = self.apart(items, 0), self.label_type.strata(items)
+        keys, strata = self.group_keys(items, 0), self.label_type.strata(items)
         return split_items(items, keys, strata, dev, test, seed, path=path, nouns=self.nouns)
 
-    def apart(self, items: Sequence[Item], count: int) -> Sequence[str]:
+    def group_keys(self, items: Sequence[Item], count: int) -> Sequence[str]:
         """A group key for each item: no two of `count` parts may share one. Near-duplicate texts have the
         same key, see `near_duplicate_groups`."""
         from headwise.data.splits.duplicates import GroupKeys, near_duplicate_groups
@@ -171,7 +171,7 @@ class ItemType(DoctorChecks, ABC, Generic[Item]):
         """The fold of each item; see `fold_items`."""
         from headwise.data.splits.splitting import fold_items
 
-        return fold_items(self.apart(items, count), self.label_type.strata(items), count, seed)
+        return fold_items(self.group_keys(items, count), self.label_type.strata(items), count, seed)
 
     def part_notes(self, parts: Mapping[str, Any]) -> tuple[str, ...]:
         """Notes for the user about the parts, by name, after splitting."""

@@ -70,7 +70,7 @@ class LabelType(DoctorChecks):
         """The stratum of each item for a stratified split; None for no stratum."""
         return [None] * len(items)
 
-    def lacking(self, item: Any) -> bool:
+    def is_unlabelled(self, item: Any) -> bool:
         """Whether an item lacks a label of this type."""
         return False
 
@@ -81,7 +81,7 @@ class LabelType(DoctorChecks):
             DataError: HW120 at the first item without a label.
         """
         for place, item in enumerate(items):
-            if self.lacking(item):
+            if self.is_unlabelled(item):
                 answer = getattr(item, "label", None) if not item.labels else item.labels
                 problem = f"{nouns.one} {place + 1} of {part} has {answer!r} as its answer"
                 advice = f"leave it out, or name the answers' column with {self.column}"
@@ -194,7 +194,7 @@ class SingleLabelType(LabelType):
 
         return (label_checks.unknown_labels,)
 
-    def lacking(self, item) -> bool:
+    def is_unlabelled(self, item) -> bool:
         return not isinstance(item.label, str)
 
     def with_labels_of(self, items, labels: Collection[str]) -> list:
@@ -267,7 +267,7 @@ class LabelSetType(LabelType):
 
         return (label_checks.unknown_labels,)
 
-    def lacking(self, item) -> bool:
+    def is_unlabelled(self, item) -> bool:
         return not all(isinstance(label, str) for label in item.labels)
 
     def with_labels_of(self, items, labels: Collection[str]) -> list:
@@ -329,7 +329,7 @@ class NumericLabelType(LabelType):
 
         return (label_checks.outliers, label_checks.uneven_weights)
 
-    def lacking(self, item) -> bool:
+    def is_unlabelled(self, item) -> bool:
         return item.label is None
 
     def check(self, data: Dataset, nouns: DisplayNames) -> None:
@@ -358,7 +358,7 @@ class TagSequenceType(LabelType):
 
     column = "--tag-column"
 
-    def lacking(self, item) -> bool:
+    def is_unlabelled(self, item) -> bool:
         return len(item.tags) != len(item.tokens)
 
     def check(self, data: Dataset, nouns: DisplayNames) -> None:

@@ -100,7 +100,7 @@ class PairItems(ItemType[Pair]):
         few = "there are too few different first texts to keep equal ones in one part"
         return replace(split, notes=(f"{split.notes[0]}; equal pairs stay together", few))
 
-    def apart(self, items: Sequence[Pair], count: int) -> list[str]:
+    def group_keys(self, items: Sequence[Pair], count: int) -> list[str]:
         """The group keys of pairs that stay together (see `split`), for `count` folds."""
         pairs = [(item.first, item.second) for item in items]
         return pair_group_keys(pairs, count)

@@ -36,7 +36,7 @@ from headwise.data.files.text_lines import Line
 from headwise.data.formats import FORMATS
 from headwise.data.formats.glued_labels import GLUED_FORMATS, labels_with_words
 from headwise.data.formats.jsonl import as_text
-from headwise.data.formats.unanswered import answered_records, skips_unanswered
+from headwise.data.formats.unlabelled_records import labelled_records, skips_unanswered
 from headwise.data.items.dataset import Dataset, InputRow, InputRows
 from headwise.data.items.examples import Example, MultiLabelExample
 from headwise.data.items.labels import unify_spellings
@@ -289,7 +289,7 @@ def open_table(
     """
     records = FORMATS[name].records(lines, source)
     if labelled:
-        records = answered_records(_not_blank(records, source), source)
+        records = labelled_records(_not_blank(records, source), source)
     sample, records = look_ahead(records)
     if source.empty_header:
         if labelled:

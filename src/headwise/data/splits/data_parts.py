@@ -73,7 +73,7 @@ class DataParts(Generic[Part]):
         parts: dict[str, Any] = self.named
         return {name: self.item_type.fingerprint(part) for name, part in parts.items()}
 
-    def prints(self, before: str | None = None) -> JsonObject:
+    def fingerprints_json(self, before: str | None = None) -> JsonObject:
         """The fingerprints as a JSON object.
 
         "file" is the fingerprint of the training file, if parts were split off it. "seen" is the

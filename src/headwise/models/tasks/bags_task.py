@@ -26,7 +26,7 @@ class BagTask(LabelTask[BagModel, Bag]):
     name = "bags"
     title, purpose = "classifier of bags", "multiple-instance learning"
     post_training_step, supports_cross_fitting = "calibration", True
-    new_file, answered_file, example_file = "NEW_BAGS", "LABELLED_BAGS", "bags.csv"
+    new_file, labelled_file, example_file = "NEW_BAGS", "LABELLED_BAGS", "bags.csv"
     usage = (
         "On the command line, a csv file with a bag's name and the features of one of its instances in "
         "each row:"

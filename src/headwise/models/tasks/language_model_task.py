@@ -36,7 +36,7 @@ class LanguageModelTask(Task[LanguageModel, SymbolStream, SymbolStreamData, Lang
     name = "language-model"
     title, purpose = "language model", "language modelling"
     predictor = None
-    answered_file = "OTHER_TEXT"
+    labelled_file = "OTHER_TEXT"
     next_command = "sample {model} --prompt TEXT"
     usage = "On the command line, how well it predicts a plain text (`headwise sample` lets it write):"
     advice = "train longer, on more text"
@@ -120,7 +120,7 @@ class LanguageModelTask(Task[LanguageModel, SymbolStream, SymbolStreamData, Lang
             lower=True,
         )
 
-    def with_share(self, run_config: RunConfig, share: float) -> RunConfig:
+    def for_data_share(self, run_config: RunConfig, share: float) -> RunConfig:
         current = run_config.model.language
         language = replace(current, windows=math.ceil(current.windows * share))
         return replace(run_config, model=replace(run_config.model, language=language))

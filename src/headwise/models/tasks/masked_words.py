@@ -33,7 +33,7 @@ class MaskedWordsTask(Task[MaskedModel, Sequence[Example], Dataset[Example], Mas
     name = "masked-words"
     title, purpose = "model of masked words", "telling masked words"
     predictor = None
-    answered_file = "OTHER_TEXTS"
+    labelled_file = "OTHER_TEXTS"
     usage = "For other models to begin with (`headwise train FILE --base MODEL`). How well it tells words:"
     next_command = "train FILE --base {model}"
     advice = "train longer, on more text"

@@ -27,7 +27,7 @@ class PairLabelTask(LabelTask["PairModel", Pair]):
     name = "pair"
     title, purpose = "classifier of text pairs", "classification of text pairs"
     supports_cross_fitting = True
-    new_file, answered_file, example_file = "NEW_PAIRS", "LABELLED_PAIRS", "pairs.csv"
+    new_file, labelled_file, example_file = "NEW_PAIRS", "LABELLED_PAIRS", "pairs.csv"
     usage = (
         "On the command line, a csv, tsv or jsonl file with two columns of texts, named as in the training "
         "file or as\nusual (`premise` and `hypothesis`, say):"
@@ -57,7 +57,7 @@ class PairScoreTask(NumberTask["PairScorer", Pair]):
 
     name = "pair-score"
     title, purpose = "model of text pairs", "a score for each pair of texts"
-    new_file, answered_file, example_file = "NEW_PAIRS", "SCORED_PAIRS", "pairs.csv"
+    new_file, labelled_file, example_file = "NEW_PAIRS", "SCORED_PAIRS", "pairs.csv"
     usage = PairLabelTask.usage
 
     @property

@@ -61,7 +61,7 @@ class TagTask(Task["TagModel", Sequence[TaggedSentence], TaggedData, TagEvaluati
     in_python = True
     evaluated_units, post_training_step = "words", "linear model"
     predictor = TagPredictor
-    answered_file, predictions = "TAGGED_SENTENCES", "predictions.jsonl"
+    labelled_file, predictions = "TAGGED_SENTENCES", "predictions.jsonl"
 
     @property
     def model(self) -> type[TagModel]:

@@ -169,7 +169,7 @@ class TaskTraining(TaskType[Model, Items, File, Evaluation]):
     def primary_metric(self, parts: DataParts[Items], config: ModelConfig) -> str:
         """The primary dev metric, shown after each epoch."""
 
-    def with_share(self, run_config: RunConfig, share: float) -> RunConfig:
+    def for_data_share(self, run_config: RunConfig, share: float) -> RunConfig:
         """Adapt the configuration of a run to a share of the items."""
         return run_config
 
@@ -320,7 +320,7 @@ class TaskPresentation(TaskType[Model, Items, File, Evaluation]):
     """The units that are evaluated if not whole items, as `words`."""
     new_file: ClassVar[str] = "NEW_TEXTS"
     """Placeholder for a file to predict."""
-    answered_file: ClassVar[str] = "LABELLED_TEXTS"
+    labelled_file: ClassVar[str] = "LABELLED_TEXTS"
     """Placeholder for a file with true labels."""
     predictions: ClassVar[str] = "predictions.csv"
     """File name for predictions."""

@@ -76,11 +76,11 @@ def attending_bands(priors: Sequence[Prior], layout: Layout, queries: int) -> tu
 Backward = TypeVar("Backward", bound=Callable[..., object])
 
 
-def once_differentiable(way_out: str = "") -> Callable[[Backward], Backward]:
+def once_differentiable(advice: str = "") -> Callable[[Backward], Backward]:
     """The gradient of an autograd function, whose own gradient is an error.
 
     Args:
-        way_out: What to do instead, if there is something.
+        advice: What to do instead, if there is something.
 
     Raises:
         RuntimeError: It is computed so that it can be differentiated again (`create_graph=True`).
@@ -91,8 +91,8 @@ def once_differentiable(way_out: str = "") -> Callable[[Backward], Backward]:
         def checked(ctx: object, *gradients: Tensor) -> object:
             if torch.is_grad_enabled():
                 problem = f"the gradient {backward.__qualname__} cannot be differentiated itself"
-                advice = f"; {way_out}" if way_out else ""
-                raise RuntimeError(f"{problem} (create_graph=True){advice}")
+                instead = f"; {advice}" if advice else ""
+                raise RuntimeError(f"{problem} (create_graph=True){instead}")
             return backward(ctx, *gradients)
 
         return checked  # type: ignore[return-value]

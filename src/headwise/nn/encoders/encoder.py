@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.nn.attention import SelfAttention
 from headwise.nn.encoders.config_checks import POSITIONS
-from headwise.nn.priors.base import TreeUse, strictest
+from headwise.nn.priors.base import TreeUse, strictest_tree_use
 from headwise.nn.priors.text_matrix import TextMatrix
 from headwise.nn.ragged import Ragged
 from headwise.text.document_structure import DOCUMENT_MARKS
@@ -49,7 +49,7 @@ def tree_use(encoder: nn.Module) -> TreeUse:
     """
     layers = [module.priors for module in encoder.modules() if isinstance(module, SelfAttention)]
     encoder_use: TreeUse = getattr(getattr(encoder, "config", None), "tree_use", "none")
-    return strictest([encoder_use, *(prior.tree_use for priors in layers for prior in priors)])
+    return strictest_tree_use([encoder_use, *(prior.tree_use for priors in layers for prior in priors)])
 
 
 def tree_use_of(config: object) -> TreeUse:
@@ -60,7 +60,7 @@ def tree_use_of(config: object) -> TreeUse:
     """
     encoder_use: TreeUse = getattr(config, "tree_use", "none")
     layers = getattr(config, "layer_priors", ())
-    return strictest([encoder_use, *(prior.tree_use for priors in layers for prior in priors)])
+    return strictest_tree_use([encoder_use, *(prior.tree_use for priors in layers for prior in priors)])
 
 
 def mark_names(encoder: nn.Module) -> frozenset[str]:

@@ -107,7 +107,7 @@ class MSTransformerConfig:
         return {"heads": heads, "head_size": width // heads, "layers": layers, "readout": "mean"}
 
     @classmethod
-    def looking_back(cls) -> dict[str, object]:
+    def language_model_defaults(cls) -> dict[str, object]:
         """Default settings in language models: every second head prefers the preceding symbols, which
         position embeddings alone learn late."""
         sizes: dict[str, object] = {"width": 128, "layers": 3, "heads": 4, "head_size": 32}

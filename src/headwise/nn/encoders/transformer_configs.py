@@ -59,7 +59,7 @@ class MSSANConfig:
     """Implementation of attention: auto, or a name (docs/speed.md)."""
 
     @classmethod
-    def looking_back(cls) -> dict[str, object]:
+    def language_model_defaults(cls) -> dict[str, object]:
         """Default settings in language models: every second head prefers the preceding symbols, which
         position embeddings alone learn late."""
         sizes: dict[str, object] = {"width": 128, "layers": 3, "heads": 4, "head_size": 32}
@@ -173,7 +173,7 @@ class TransformerConfig:
         return sizes | {"readout": "mean", "feedforward": 4 * width}
 
     @classmethod
-    def looking_back(cls) -> dict[str, object]:
+    def language_model_defaults(cls) -> dict[str, object]:
         """Default settings in language models: every second head prefers the preceding symbols, which
         position embeddings alone learn late."""
         sizes: dict[str, object] = {"width": 128, "layers": 3, "heads": 4, "head_size": 32}
@@ -301,7 +301,7 @@ class BPTransformerConfig:
             )
 
     @classmethod
-    def looking_back(cls) -> dict[str, object]:
+    def language_model_defaults(cls) -> dict[str, object]:
         """Default settings in language models."""
         sizes: dict[str, object] = {"width": 128, "layers": 3, "heads": 4, "head_size": 32}
         sizes["feedforward"] = 512

@@ -23,7 +23,7 @@ from headwise.nn.networks.base_model import BaseModel
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.ragged import Ragged
 from headwise.runtime.limits import check_finite
-from headwise.runtime.outputs import CalibratedLogits, OfOutputs, SingleLabelOutputs
+from headwise.runtime.outputs import CalibratedLogits, OutputsAttribute, SingleLabelOutputs
 
 Instances = NDArray[np.float32]
 """The instances of one bag, `[instances, features]`."""
@@ -94,12 +94,12 @@ class BagModel(BaseModel):
     OPTIONAL_FACTORS = CalibratedLogits.OPTIONAL_FACTORS
     read_outputs = staticmethod(SingleLabelOutputs.read_outputs)
 
-    labels = OfOutputs[tuple[str, ...]]()
-    temperature = OfOutputs[float]()
-    biases = OfOutputs[list[float] | None]()
-    thresholds = OfOutputs[None]()
-    calibrated = OfOutputs[Callable[[np.ndarray], np.ndarray]]()
-    probabilities = OfOutputs[Callable[[np.ndarray], np.ndarray]]()
+    labels = OutputsAttribute[tuple[str, ...]]()
+    temperature = OutputsAttribute[float]()
+    biases = OutputsAttribute[list[float] | None]()
+    thresholds = OutputsAttribute[None]()
+    calibrated = OutputsAttribute[Callable[[np.ndarray], np.ndarray]]()
+    probabilities = OutputsAttribute[Callable[[np.ndarray], np.ndarray]]()
 
     def __init__(self, config: ModelConfig, features: BagFeatures, labels: Sequence[str]):
         super().__init__()

@@ -34,7 +34,7 @@ from headwise.runtime.outputs import (
     AnyOutputs,
     MultiLabelOutputs,
     NumberOutputs,
-    OfOutputs,
+    OutputsAttribute,
     OutputsType,
     ensemble_logits,
     item_predictions,
@@ -115,15 +115,15 @@ class TextEncoderModel(NoveltyMember, WordModel, Generic[OutputsType]):
     base_encoder: BaseEncoder | None = None
     outputs: OutputsType
 
-    labels = OfOutputs[tuple[str, ...]]()
-    temperature = OfOutputs[float]()
-    biases = OfOutputs[list[float] | None]()
-    thresholds = OfOutputs[list[float] | None]()
-    separator = OfOutputs[str]()
-    scale = OfOutputs[Scale]()
-    calibrated = OfOutputs[Callable[[np.ndarray], np.ndarray]]()
-    probabilities = OfOutputs[Callable[[np.ndarray], np.ndarray]]()
-    chosen_labels = OfOutputs[Callable[[np.ndarray], np.ndarray]]()
+    labels = OutputsAttribute[tuple[str, ...]]()
+    temperature = OutputsAttribute[float]()
+    biases = OutputsAttribute[list[float] | None]()
+    thresholds = OutputsAttribute[list[float] | None]()
+    separator = OutputsAttribute[str]()
+    scale = OutputsAttribute[Scale]()
+    calibrated = OutputsAttribute[Callable[[np.ndarray], np.ndarray]]()
+    probabilities = OutputsAttribute[Callable[[np.ndarray], np.ndarray]]()
+    chosen_labels = OutputsAttribute[Callable[[np.ndarray], np.ndarray]]()
     linear_scores, logits = linear_scores, ensemble_logits
     predict_proba, predict = item_probabilities, item_predictions
 

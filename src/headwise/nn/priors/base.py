@@ -242,7 +242,7 @@ class Sum(Prior):
 
     @property
     def tree_use(self) -> TreeUse:
-        return strictest(part.tree_use for part in self.parts)
+        return strictest_tree_use(part.tree_use for part in self.parts)
 
     @property
     def marks(self) -> frozenset[str]:
@@ -273,7 +273,7 @@ def smaller_reach(first: Lengths, second: Lengths) -> Lengths:
     return first - (first - second).clip(min=0)
 
 
-def strictest(uses: Iterable[TreeUse]) -> TreeUse:
+def strictest_tree_use(uses: Iterable[TreeUse]) -> TreeUse:
     """The strictest treatment of texts without a tree among several priors (see `Prior.tree_use`)."""
     distinct = set(uses)
     return "error" if "error" in distinct else "word" if "word" in distinct else "none"

@@ -23,7 +23,7 @@ from headwise.text.static_embeddings.word_groups import (
     find_spelling_variant,
     ngram_buckets,
 )
-from headwise.text.text_reader import Lexicon, ReadTexts
+from headwise.text.text_reader import Lexicon, TokenizedTexts
 
 
 class BaseError(HeadwiseError):
@@ -310,7 +310,7 @@ class BaseTokens:
     @classmethod
     def of(cls, base: StaticEmbeddings, texts: Sequence[Sequence[str]]) -> "list[BaseTokens]":
         """Encode tokenised texts."""
-        if isinstance(texts, ReadTexts):
+        if isinstance(texts, TokenizedTexts):
             used, numbers = unique_with_inverse(texts.words, len(texts.lexicon))
             kinds = base.compositions_of(texts.lexicon).take(used)
             return cls._split(kinds, numbers.astype(np.int32), texts.ends, len(base.words))

@@ -26,14 +26,14 @@ AND = "+"
 """Stands between the names of bases that are merged."""
 
 
-def shipped() -> dict[str, Path]:
+def bundled_bases() -> dict[str, Path]:
     """The bases that come with headwise, by name."""
     return _bases_in(Path(str(files("headwise"))) / "text" / "bases")
 
 
 def installed_bases() -> dict[str, Path]:
     """All bases that can be chosen by name: the folder of each."""
-    bases = shipped()
+    bases = bundled_bases()
     for folder in _places():
         bases = _bases_in(folder) | bases
     return bases

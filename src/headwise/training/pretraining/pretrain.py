@@ -138,7 +138,7 @@ def pretrain_files(
     if ended and (base := existing_base(requested, output, overwrite=overwrite)) is not None:
         note(f"{output}: the base is finished, so there is nothing to resume")
         return PretrainResult(base, output, base.about.get("seconds", {}), base.about.get("scores", {}))
-    work_folder = WorkFolder.at(place, ours=work is None)
+    work_folder = WorkFolder.at(place, is_temporary=work is None)
     with locked_file(place / MARK, otherwise="another --output" if work is None else "another --work"):
         if work_folder.states() and not resume:
             if not overwrite:
@@ -359,7 +359,7 @@ class _PretrainRun:
                 folder = self._work.path("answers", hash_of(texts_read, teacher.fingerprint))
                 with self._step(f"{who} reads {what}"):
                     if missing_shards(len(texts_read), folder) and len(texts_read) > 256:
-                        teacher.hasten(texts_read[:64])
+                        teacher.try_bfloat16(texts_read[:64])
                     answers[what].append(
                         embed_with_teacher(
                             teacher, texts_read, folder, self._progress(f"{who} reads {what}")

@@ -55,7 +55,7 @@ class SentenceEncoder:
             digest.update(weights.contiguous().numpy().tobytes())
         return digest.hexdigest()[:16]
 
-    def hasten(self, texts: Sequence[str]) -> bool:
+    def try_bfloat16(self, texts: Sequence[str]) -> bool:
         """Switch to bfloat16 if that is faster on this machine (its precision suffices for distillation).
 
         Args:

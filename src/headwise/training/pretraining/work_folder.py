@@ -120,14 +120,14 @@ class WorkFolder:
 
     Attributes:
         folder: Its path.
-        ours: Whether it was created for one run, and is removed with it.
+        is_temporary: Whether it was created for one run, and is removed with it.
     """
 
     folder: Path
-    ours: bool
+    is_temporary: bool
 
     @classmethod
-    def at(cls, folder: Path, *, ours: bool) -> "WorkFolder":
+    def at(cls, folder: Path, *, is_temporary: bool) -> "WorkFolder":
         """Use a folder, which is created if needed.
 
         Raises:
@@ -145,7 +145,7 @@ class WorkFolder:
                 )
         folder.mkdir(parents=True, exist_ok=True)
         (folder / MARK).write_text(json.dumps({"format": "headwise-pretrain-1"}) + "\n", encoding="utf-8")
-        return cls(folder, ours)
+        return cls(folder, is_temporary)
 
     def path(self, kind: str, key: str, ending: str = "") -> Path:
         """Path of an entry."""
@@ -168,7 +168,7 @@ class WorkFolder:
         """Remove what is not needed after the base is written: the states, or the whole folder if it was
         created for this run."""
         self.forget_states()
-        if self.ours:
+        if self.is_temporary:
             for path in self.folder.iterdir():
                 if path.is_dir() and path.name.startswith(_OURS):
                     shutil.rmtree(path)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from headwise.data.files.file_source import DataSource, Record
 
 
-class UnansweredRecord(Record):
+class UnlabelledRecord(Record):
     """A record without an answer.
 
     Attributes:
@@ -25,7 +25,7 @@ class UnansweredRecord(Record):
     @classmethod
     def of(
         cls, record: Record, records_name: str, reason: str, negative: Mapping[str, object] | None = None
-    ) -> "UnansweredRecord":
+    ) -> "UnlabelledRecord":
         """The record with the reason why it has no answer."""
         unanswered = cls(record.line, record.fields)
         unanswered.records_name, unanswered.reason, unanswered.negative = records_name, reason, negative
@@ -37,7 +37,7 @@ def skips_unanswered(source: DataSource) -> bool:
     return getattr(source.options, "empty_labels", "stop") == "skip"
 
 
-def answered_records(
+def labelled_records(
     records: Iterator[Record], source: DataSource, *, spans: bool = False
 ) -> Iterator[Record]:
     """The records without unanswered ones, whose number goes into a note.
@@ -53,7 +53,7 @@ def answered_records(
     left_out: dict[str, Counter[str]] = {}
     any_answered = False
     for record in records:
-        if isinstance(record, UnansweredRecord):
+        if isinstance(record, UnlabelledRecord):
             if record.negative is None or spans:
                 left_out.setdefault(record.records_name, Counter())[record.reason] += 1
                 continue
