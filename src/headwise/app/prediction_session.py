@@ -13,33 +13,13 @@ from headwise.artifacts.runtime_load import load_for_prediction
 from headwise.core.config import JsonMapping
 from headwise.core.threads import limit_threads, usable_threads
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
-from headwise.data.items.label_types import LabelSetType, LabelType, NumericLabelType, TagSequenceType
 from headwise.data.items.text_items import TextSchema
-from headwise.models.predictor import LabelPredictor, Predictor
+from headwise.models.prediction_types import prediction_type
+from headwise.models.predictor import Predictor
 
 if TYPE_CHECKING:
     from headwise.data.items.examples import Example, TaggedSentence
     from headwise.models.explanation import Explanation
-
-
-def predictor_type(label_type: LabelType) -> type[Predictor]:
-    """The predictors of models of a label type; those of labels are used most, others are imported when
-    they are needed.
-
-    Raises:
-        TypeError: The runtime does not know the label type.
-    """
-    if label_type.one_label:
-        return LabelPredictor
-    from headwise.models import prediction_records
-
-    if label_type.multi_label:
-        return prediction_records.MultiLabelPredictor
-    if label_type.numeric:
-        return prediction_records.NumberPredictor
-    if isinstance(label_type, TagSequenceType):
-        return prediction_records.TagPredictor
-    raise TypeError(f"no predictor without PyTorch for {type(label_type).__name__}")
 
 
 class PredictionSession(TaskSession):
@@ -62,11 +42,13 @@ class PredictionSession(TaskSession):
             self.model.config.words.tokenizer
         )
         columns = tuple(encoding.column for encoding in self.model.config.linear_model.tabular or ())
-        labels = self.model.labels if isinstance(self.item_type.label_type, LabelSetType) else ()
+        label_type = self.item_type.label_type
+        labels = self.model.labels if label_type.multi_label else ()
         self.schema = TextSchema(labels, None, columns) if labels or columns else None
+        self._prediction_type = prediction_type(label_type)
 
     def predictor(self, batch_tokens: int, reading: JsonMapping, unsure: str | None) -> Predictor:
-        predictor = predictor_type(self.item_type.label_type)(
+        predictor = self._prediction_type.predictor_type()(
             self.model, self.item_type.nouns, batch_tokens, reading
         )
         predictor.usual = self.info.metrics.unknown_words
@@ -80,21 +62,14 @@ class PredictionSession(TaskSession):
 
     def explain(self, items: Sequence[object]) -> "list[Explanation]":
         model = self.model
-        if self.item_type.has_tags:
-            from headwise.models.tag_explanation import explain_tags
-
-            sentences = [model.sentence(cast("Example | TaggedSentence", item)) for item in items]
-            return explain_tags(model, sentences)
-        if model.encoder_weight:
+        if not self.item_type.has_tags and model.encoder_weight:
             return self._with_torch("explanations of an encoder").explain(items)  # by its gradients
-        from headwise.models.text_explanation import explain_labels, explain_multi_label, explain_numbers
-
-        encoded = model.encoded(items)
-        if isinstance(self.item_type.label_type, LabelSetType):
-            return explain_multi_label(model, encoded)
-        if isinstance(self.item_type.label_type, NumericLabelType):
-            return explain_numbers(model, encoded)
-        return explain_labels(model, encoded)
+        explain = self._prediction_type.explanation_function()
+        if self.item_type.has_tags:
+            return explain(
+                model, [model.sentence(cast("Example | TaggedSentence", item)) for item in items]
+            )
+        return explain(model, model.encoded(items))
 
     def to_html(self) -> str:
         try:

@@ -11,12 +11,12 @@ from headwise.artifacts.runtime_networks import attentive_scores, windowed_encod
 from headwise.artifacts.tensor_specs import CHAIN, TensorSpecs
 from headwise.core.config import JsonObject
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
-from headwise.data.items.label_types import LabelSetType, LabelType, NumericLabelType, SingleLabelType
 from headwise.linear.linear_tables import TextTableFormat
+from headwise.models.prediction_types import prediction_type
 from headwise.nn.layers.layer_configs import ClassifierConfig
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.runtime.layers import LayerWeights
-from headwise.runtime.outputs import AnyOutputs, MultiLabelOutputs, NumberOutputs, SingleLabelOutputs
+from headwise.runtime.outputs import AnyOutputs, MultiLabelOutputs, NumberOutputs
 from headwise.runtime.prediction_models import PredictionLinearModel, PredictionModel
 from headwise.runtime.text_network import NetworkTextModel, TextNetwork, TextReadout, WordInputs
 from headwise.runtime.word_lookup import BaseLookup
@@ -27,13 +27,6 @@ Tables = Mapping[str, NDArray]
 """Tables of a linear model, by name."""
 Members = tuple[TextFeatures, BaseLookup | None, PredictionLinearModel | None, AnyOutputs]
 """The arguments of a `PredictionModel`."""
-TEXT_OUTPUTS: dict[type[LabelType], type[AnyOutputs]] = {
-    SingleLabelType: SingleLabelOutputs,
-    LabelSetType: MultiLabelOutputs,
-    NumericLabelType: NumberOutputs,
-}
-"""The outputs of models of texts and of pairs, by label type."""
-
 
 _TABLES = (
     *("embedding.vectors.", "embedding.extra.", "embedding.values", "embedding.scales"),
@@ -140,8 +133,8 @@ class ItemBuilder(NetworkBuilder[TextTableFormat, TextModel]):
         self, config: ModelConfig, vocabulary: Vocabulary, listed: tuple[str, ...], described: JsonObject
     ):
         super().__init__(config, vocabulary, listed, described)
-        outputs_type: Any = TEXT_OUTPUTS[type(ITEM_TYPES_BY_TASK[config.task].label_type)]
-        self.outputs: AnyOutputs = outputs_type(**described)
+        label_type = ITEM_TYPES_BY_TASK[config.task].label_type
+        self.outputs: AnyOutputs = prediction_type(label_type).outputs_type()(**described)
         linear = config.linear_model
         self.linear = None
         if linear.words + linear.characters:

@@ -18,12 +18,13 @@ from headwise.artifacts.model_folder import (
     read_calibration,
     read_vocabulary,
 )
-from headwise.artifacts.runtime_builders import TEXT_OUTPUTS, NetworkBuilder, TextBuilder
+from headwise.artifacts.runtime_builders import NetworkBuilder, TextBuilder
 from headwise.artifacts.weights import read_weights
 from headwise.core.errors import HeadwiseError
 from headwise.core.folder_layout import CALIBRATION, CONFIG, LABELS, STATIC_EMBEDDINGS, WEIGHTS
 from headwise.data.items.item_type import ItemType
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
+from headwise.models.prediction_types import PREDICTION_TYPES, prediction_type
 from headwise.nn.encoders.encoder_configs import encoder_name
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.priors.base import Prior, strictest_tree_use
@@ -47,7 +48,7 @@ def unsupported_reason(config: ModelConfig) -> str | None:
     """Why a model of this configuration needs torch; None if it predicts without."""
     item_type = ITEM_TYPES_BY_TASK.get(config.task)
     if item_type is None or not (
-        item_type.has_tags or (item_type.sides and type(item_type.label_type) in TEXT_OUTPUTS)
+        type(item_type.label_type) in PREDICTION_TYPES and (item_type.has_tags or item_type.sides)
     ):
         return f"models of the task {config.task}"
     if config.pretrained.name:
@@ -127,12 +128,11 @@ def load_for_prediction(folder: PathLike[str] | str) -> "NetworkModel":
 
 def builder_types(item_type: ItemType) -> tuple[type[Any], type[Any]]:
     """The builder of models of an item type, and the type of their outputs."""
+    outputs_type = prediction_type(item_type.label_type).outputs_type()
     if item_type.has_tags:
         from headwise.artifacts.runtime_tag_builder import TaggerBuilder
-        from headwise.runtime.tag_outputs import TagOutputs
 
-        return TaggerBuilder, TagOutputs
-    outputs_type = TEXT_OUTPUTS[type(item_type.label_type)]
+        return TaggerBuilder, outputs_type
     if item_type.sides > 1:
         from headwise.artifacts.runtime_pair_builder import PairBuilder
 

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from headwise.artifacts import StoreError, load_model
+from headwise.artifacts.model_folder import is_headwise_folder
 from headwise.artifacts.onnx import export_agreement as compare_module
 from headwise.artifacts.onnx import onnx_errors as errors
 from headwise.artifacts.onnx import onnx_export as export
@@ -16,7 +17,8 @@ from headwise.artifacts.onnx.graph import ENCODERS as EXPORTED_ENCODERS
 from headwise.artifacts.onnx.graph import check_exportable
 from headwise.artifacts.onnx.onnx_errors import ExportError
 from headwise.artifacts.onnx.onnx_export import write_exported
-from headwise.artifacts.onnx.onnx_load import is_exported, load_exported
+from headwise.artifacts.onnx.onnx_load import load_exported
+from headwise.core.folder_layout import EXPORTED
 from headwise.nn.encoders import ENCODERS
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import TextClassifierModel
@@ -50,7 +52,7 @@ def test_what_is_written(make_model, tmp_path, needs_onnx, graphs_once):
     assert done.compared.texts > 10
     assert done.compared.longest > 100
     assert 0 <= done.compared.difference < 1e-4
-    assert is_exported(done.folder)
+    assert is_headwise_folder(done.folder, EXPORTED)
     for name in ("encoder.onnx", "readout.onnx"):
         content = (done.folder / name).read_bytes()
         assert not re.search(rb"\.py|site-packages|/home|/tmp|headwise/", content)

@@ -10,10 +10,12 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from headwise.artifacts import StoreError
+from headwise.artifacts.model_folder import is_headwise_folder
 from headwise.artifacts.onnx import onnx_runner as runner_module
 from headwise.artifacts.onnx.onnx_errors import ExportError
-from headwise.artifacts.onnx.onnx_load import exported_info, is_exported, load_exported
+from headwise.artifacts.onnx.onnx_load import exported_info, load_exported
 from headwise.core.errors import HeadwiseError
+from headwise.core.folder_layout import EXPORTED
 
 from .conftest import ENGINES
 
@@ -68,13 +70,13 @@ def test_damage_is_found(copied, name):
 
 def test_without_its_manifest_it_is_incomplete(copied):
     (copied / "manifest.json").unlink()
-    assert is_exported(copied)
+    assert is_headwise_folder(copied, EXPORTED)
     with pytest.raises(StoreError, match=r"HW503.*Export again or copy the whole folder"):
         load_exported(copied)
 
 
 def test_no_such_folder(tmp_path):
-    assert not is_exported(tmp_path / "nowhere")
+    assert not is_headwise_folder(tmp_path / "nowhere", EXPORTED)
     with pytest.raises(StoreError, match="HW501"):
         load_exported(tmp_path / "nowhere")
     with pytest.raises(StoreError, match="HW502"):

@@ -1,7 +1,9 @@
 """The command line as cyclopts parses it: its commands, and the messages about wrong usage. Each
 subcommand is imported only when it is called."""
 
-from collections.abc import Callable, Iterable, Sequence
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from inspect import BoundArguments
 from typing import Any
 
@@ -16,7 +18,6 @@ from cyclopts import (
 
 from headwise.app.cli.console import note
 from headwise.app.cli.deferred_checks import forget_checks, run_checks
-from headwise.app.cli.log_notes import log_to_console
 from headwise.app.cli.usage_error import UsageError
 from headwise.core.close_names import close_names
 from headwise.core.version import __version__
@@ -138,7 +139,7 @@ def parse(words: Sequence[str]) -> Callable[[], Any]:
     run_checks()
 
     def call() -> Any:
-        with log_to_console():
+        with _log_to_console():
             return command(*bound.args, **bound.kwargs)
 
     return call
@@ -199,3 +200,24 @@ def _usage(error: CycloptsError) -> str:
     if error.command_chain == ("distill",) and message.startswith("unknown option"):
         message += " headwise train takes all settings, and --teacher and --unlabelled too."
     return f"{message} See {help_of}"
+
+
+class _Notes(logging.Handler):
+    """Prints log records as notes."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        note(record.getMessage())
+
+
+@contextmanager
+def _log_to_console() -> Iterator[None]:
+    """Within this context, log records of the package are printed as notes."""
+    log, handler = logging.getLogger("headwise"), _Notes(logging.INFO)
+    before = log.level
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(before)

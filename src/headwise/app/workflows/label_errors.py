@@ -131,11 +131,11 @@ def noise_file(
     """
     file, options = file_name(file), dict(reading or {})
     task, why = infer_task(file, options)
-    if ITEM_TYPES_BY_TASK[task] is ITEM_TYPES_BY_TASK["tag"]:
+    if ITEM_TYPES_BY_TASK[task].has_tags:
         reporter.note(f"a file of tagged sentences ({why})")
         data = _read(file, task, options, "tags", 2, reporter)
         return [*find_tag_issues(data, reporter, base=base)]
-    if ITEM_TYPES_BY_TASK[task] is ITEM_TYPES_BY_TASK["multi-label"]:
+    if ITEM_TYPES_BY_TASK[task].label_type.multi_label:
         reporter.note(f"a file of label sets ({why})")
         data = _read(file, task, options, "labels in their sets", 1, reporter)
         return find_label_set_issues(data, reporter, base=base)

@@ -23,12 +23,9 @@ from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
 from headwise.data.files.text_lines import file_name
 from headwise.data.items.item_types import options_for
-from headwise.data.items.label_types import NUMERIC_LABEL_TYPE, LabelType
+from headwise.data.items.label_types import LabelType
 from headwise.data.items.labels import (
-    classification_targets,
     evaluated_items,
-    label_targets,
-    multi_hot_targets,
     training_weights,
 )
 from headwise.data.splits.data_parts import DataParts
@@ -36,7 +33,6 @@ from headwise.data.splits.duplicates import indices_by_text
 from headwise.linear.linear_fit import fit_linear
 from headwise.linear.linear_settings import LinearFit, LinearSettings
 from headwise.linear.tag_crf import fit_crf
-from headwise.metrics.multi_label_scores import micro_f1, set_counts
 from headwise.metrics.power_law import PowerLaw, fit_power_law
 from headwise.metrics.tag_schemes import detect_scheme
 from headwise.models.metric_table import MetricTable
@@ -317,16 +313,12 @@ def linear_scorer(
     model, _ = task.build(parts, plan.run_config, plan.vectors)
     texts, dense, numbers = model.linear_inputs(model.encoded(parts.train))
     label_type, unit = parts.item_type.label_type, 1.0
-    if label_type.numeric:
-        targets = model.scale.standardize(NUMERIC_LABEL_TYPE.numbers(parts.train))
-        unit = model.scale.deviation
-    elif label_type.multi_label:
-        targets = multi_hot_targets(parts.train, model.labels)
-    elif label_type.one_label:
-        targets = label_targets(parts.train, model.labels)
-    else:
-        raise TypeError(f"no linear model of texts for {type(label_type).__name__}")
-    soft_targets = classification_targets(parts.train, model.labels) if label_type.one_label else targets
+    labels = getattr(model, "labels", ())
+    targets = label_type.targets(parts.train, labels)
+    fitted_targets = label_type.training_targets(parts.train, labels)
+    if label_type.numeric:  # models predict standardised numbers
+        targets, unit = model.scale.standardize(targets), model.scale.deviation
+        fitted_targets = targets
     weights = training_weights(parts.train)
 
     def read(rows: NDArray[np.int64]) -> tuple[Any, ...]:
@@ -337,7 +329,7 @@ def linear_scorer(
         train_texts, vectors, tabular = read(rows)
         return fit_linear(
             train_texts,
-            soft_targets[rows],
+            fitted_targets[rows],
             model.outputs.count,
             dense=vectors,
             numbers=tabular,
@@ -353,11 +345,7 @@ def linear_scorer(
 
     def score(train: NDArray[np.int64], test: NDArray[np.int64], seed: int) -> float:
         predicted = fit(train, settings, seed).model.scores(*read(test))
-        if label_type.numeric:
-            return unit * float(np.abs(predicted[:, 0] - targets[test]).mean())
-        if label_type.multi_label:
-            return float(micro_f1(set_counts(predicted > 0, targets[test]).sum(axis=0)))
-        return float((predicted.argmax(axis=1) == targets[test]).mean())
+        return unit * label_type.linear_score(predicted, targets[test])
 
     return score, plan.notes
 

@@ -6,7 +6,6 @@ headwise cannot compute the network.
 
 from collections.abc import Mapping
 from os import PathLike
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +15,6 @@ from headwise.artifacts.model_folder import (
     StoreError,
     VerifiedFolder,
     get_typed,
-    is_headwise_folder,
     read_calibration,
     read_vocabulary,
     with_reading_rule,
@@ -275,11 +273,6 @@ def _tables_of(tables: Mapping[str, np.ndarray], part: str) -> dict[str, np.ndar
 
 
 MODEL_CLASSES = {**TEXT_MODEL_CLASSES, (TaggedSentenceItems, TagSequenceType): ExportedTagger}
-
-
-def is_exported(folder: Path | str) -> bool:
-    """Whether a folder holds an exported model of any version, possibly an incomplete one."""
-    return is_headwise_folder(Path(folder), EXPORTED)
 
 
 def load_exported(

@@ -16,7 +16,13 @@ from headwise.data.doctor.findings import abbreviate
 from headwise.data.errors import DataError
 from headwise.data.items.dataset import Dataset
 from headwise.data.items.examples import DisplayNames
-from headwise.data.items.labels import all_labels, parse_numeric_labels
+from headwise.data.items.labels import (
+    all_labels,
+    classification_targets,
+    label_targets,
+    multi_hot_targets,
+    parse_numeric_labels,
+)
 from headwise.data.items.training_labels import check_label_names, drop_unknown_labels, respell_labels
 
 if TYPE_CHECKING:
@@ -129,6 +135,23 @@ class LabelType(DoctorChecks):
         """The label of an item as text, for the fingerprint."""
         return item.label
 
+    def targets(self, items: Sequence[Any], labels: Sequence[str]) -> np.ndarray:
+        """The targets of items by which a linear model is scored, `[items]` or `[items, labels]`.
+
+        Raises:
+            TypeError: Linear models of texts do not support the label type.
+            DataError: HW287, a label is not a number.
+        """
+        raise TypeError(f"no linear model of texts for {type(self).__name__}")
+
+    def training_targets(self, items: Sequence[Any], labels: Sequence[str]) -> np.ndarray:
+        """The targets that a linear model is fitted to; unlike `targets`, they may be soft labels."""
+        return self.targets(items, labels)
+
+    def linear_score(self, scores: np.ndarray, targets: np.ndarray) -> float:
+        """The primary metric of the scores of a linear model, `[items, outputs]`."""
+        raise NotImplementedError
+
 
 _LEAST_SCALE_POINTS = 4
 """Least number of different whole-number labels that may be meant as a scale rather than as classes."""
@@ -202,6 +225,16 @@ class SingleLabelType(LabelType):
 
     def strata(self, items) -> list[str | None]:
         return [item.label for item in items]
+
+    def targets(self, items, labels) -> np.ndarray:
+        return label_targets(items, labels)
+
+    def training_targets(self, items, labels) -> np.ndarray:
+        return classification_targets(items, labels)
+
+    def linear_score(self, scores, targets) -> float:
+        """The accuracy."""
+        return float((scores.argmax(axis=1) == targets).mean())
 
     def check(self, data: Dataset, nouns: DisplayNames) -> None:
         if len(all_labels(data.items)) < 2:  # soft labels may name more labels
@@ -280,6 +313,15 @@ class LabelSetType(LabelType):
         counts = Counter(label for item in items for label in item.labels)
         return [min(item.labels, key=lambda label: (counts[label], label), default="") for item in items]
 
+    def targets(self, items, labels) -> np.ndarray:
+        return multi_hot_targets(items, labels)
+
+    def linear_score(self, scores, targets) -> float:
+        """The micro-averaged F1."""
+        from headwise.metrics.multi_label_scores import micro_f1, set_counts
+
+        return float(micro_f1(set_counts(scores > 0, targets).sum(axis=0)))
+
     def check(self, data: Dataset, nouns: DisplayNames) -> None:
         if not data.labels:
             raise too_few_labels_error(data, "no labels", "one or more are needed", nouns, self.column)
@@ -343,6 +385,13 @@ class NumericLabelType(LabelType):
     def check_against_train(self, train: Dataset, held_out: Dataset) -> tuple[str, ...]:
         self.numbers(held_out.items, held_out.path)
         return ()
+
+    def targets(self, items, labels) -> np.ndarray:
+        return self.numbers(items)
+
+    def linear_score(self, scores, targets) -> float:
+        """The mean absolute error."""
+        return float(np.abs(scores[:, 0] - targets).mean())
 
     def numbers(self, items, path: str = "") -> np.ndarray:
         """The numbers of items, `[items]`, float64.

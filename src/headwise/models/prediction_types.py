@@ -1,0 +1,84 @@
+"""What models of each label type need to predict without torch. Modules are imported when they are used."""
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from headwise.data.items.label_types import (
+    LabelSetType,
+    LabelType,
+    NumericLabelType,
+    SingleLabelType,
+    TagSequenceType,
+)
+from headwise.models.predictor import Predictor
+
+
+@dataclass(frozen=True)
+class PredictionType:
+    """What models of a label type need to predict without torch, each as `module:name`.
+
+    Attributes:
+        outputs: What the model makes of the outputs of its network.
+        predictor: The `headwise.models.predictor.Predictor`.
+        explain: The function that explains predictions, from the model and encoded items.
+    """
+
+    outputs: str
+    predictor: str
+    explain: str
+
+    def outputs_type(self) -> type[Any]:
+        """The class `outputs`."""
+        return _load(self.outputs)
+
+    def predictor_type(self) -> type[Predictor]:
+        """The class `predictor`."""
+        return _load(self.predictor)
+
+    def explanation_function(self) -> Callable[..., list[Any]]:
+        """The function `explain`."""
+        return _load(self.explain)
+
+
+_OUTPUTS, _RECORDS = "headwise.runtime.outputs", "headwise.models.prediction_records"
+_EXPLANATIONS = "headwise.models.text_explanation"
+
+PREDICTION_TYPES: dict[type[LabelType], PredictionType] = {
+    SingleLabelType: PredictionType(
+        f"{_OUTPUTS}:SingleLabelOutputs",
+        "headwise.models.predictor:LabelPredictor",
+        f"{_EXPLANATIONS}:explain_labels",
+    ),
+    LabelSetType: PredictionType(
+        f"{_OUTPUTS}:MultiLabelOutputs",
+        f"{_RECORDS}:MultiLabelPredictor",
+        f"{_EXPLANATIONS}:explain_multi_label",
+    ),
+    NumericLabelType: PredictionType(
+        f"{_OUTPUTS}:NumberOutputs", f"{_RECORDS}:NumberPredictor", f"{_EXPLANATIONS}:explain_numbers"
+    ),
+    TagSequenceType: PredictionType(
+        "headwise.runtime.tag_outputs:TagOutputs",
+        f"{_RECORDS}:TagPredictor",
+        "headwise.models.tag_explanation:explain_tags",
+    ),
+}
+"""The label types whose models predict without torch."""
+
+
+def prediction_type(label_type: LabelType) -> PredictionType:
+    """The row of `PREDICTION_TYPES`.
+
+    Raises:
+        TypeError: Models of this label type predict with torch only.
+    """
+    if type(label_type) not in PREDICTION_TYPES:
+        raise TypeError(f"no prediction without PyTorch for {type(label_type).__name__}")
+    return PREDICTION_TYPES[type(label_type)]
+
+
+def _load(path: str) -> Any:
+    module, _, name = path.partition(":")
+    return getattr(importlib.import_module(module), name)
