@@ -36,7 +36,7 @@ def write_base(folder, name, words, *, size=4, space="one"):
 def bases(tmp_path, monkeypatch):
     """A folder of bases that HEADWISE_BASES names; there are no others."""
     place = "headwise.text.static_embeddings.installed_bases."
-    monkeypatch.setattr(place + "shipped", dict)
+    monkeypatch.setattr(place + "bundled_bases", dict)
     monkeypatch.setattr(place + "_places", lambda: [tmp_path / "bases"])
     for name, words in WORDS.items():
         write_base(tmp_path / "bases", name, words)
@@ -86,7 +86,7 @@ def test_english_in_mixed_texts_needs_its_base_in_the_common_space(bases):
 
 def test_another_language_does_not_begin_with_the_english_base(tmp_path, monkeypatch):
     place = "headwise.text.static_embeddings.installed_bases."
-    monkeypatch.setattr(place + "shipped", lambda: {"english": tmp_path / "english"})
+    monkeypatch.setattr(place + "bundled_bases", lambda: {"english": tmp_path / "english"})
     monkeypatch.setattr(place + "_places", list)
     write_base(tmp_path, "english", [*ENGLISH, "le", "je", "pas", "film", "et"])
     base, note = choose_base("auto", [FRENCH])

@@ -90,7 +90,7 @@ def test_a_base_and_vectors_exclude_each_other(tmp_path, base):
 
 def test_a_base_is_taken_by_itself_where_it_knows_the_words(monkeypatch, tmp_path, base):
     place = "headwise.text.static_embeddings.installed_bases."
-    monkeypatch.setattr(place + "shipped", lambda: {"english": Path(base)})
+    monkeypatch.setattr(place + "bundled_bases", lambda: {"english": Path(base)})
     monkeypatch.setattr(place + "_places", list)
     found, told = choose_base("auto", [["this", "is", "good"]] * 3)
     assert found is not None

@@ -133,7 +133,7 @@ def evaluate_file(
     if unknown_labels not in ("stop", "skip"):
         raise ConfigError(f"unknown_labels {unknown_labels!r}; expected stop or skip")
     session = open_task_session(folder, device=device, pipeline=pipeline)
-    scope = {"known_only": unknown_labels == "skip", "unknown_label": unknown_label}
+    scope = {"skip_unknown_labels": unknown_labels == "skip", "unknown_label": unknown_label}
     with tables_as_files(file) as (labelled,):
         data, outside = session.read_scoped(labelled or "", **scope, **file_arguments)
     least = None if unsure is None else session.confidence_threshold(unsure)

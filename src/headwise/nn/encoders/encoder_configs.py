@@ -54,7 +54,7 @@ def text_settings(config: type, width: int, heads: int, layers: int) -> dict[str
 
 def causal_settings(config: type) -> dict[str, object]:
     """Default settings of an encoder in language models; empty for an encoder that is not causal."""
-    settings = getattr(config, "looking_back", None)
+    settings = getattr(config, "language_model_defaults", None)
     return {} if settings is None else settings()
 
 
