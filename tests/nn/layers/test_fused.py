@@ -3,8 +3,9 @@
 import pytest
 import torch
 from torch import nn
-from torch.autograd import gradcheck, gradgradcheck
+from torch.autograd import forward_ad, gradcheck, gradgradcheck
 
+from headwise.nn.attention.self_attention import SelfAttention
 from headwise.nn.embeddings.row_embedding import RowEmbedding
 from headwise.nn.embeddings.word_reading import (
     WordRows,
@@ -24,7 +25,8 @@ from headwise.nn.layers.fused import (
 )
 from headwise.nn.layers.layer_configs import ClassifierConfig
 from headwise.nn.layers.output_layers import Classifier
-from headwise.nn.ragged import Layout
+from headwise.nn.priors import Forward, Window
+from headwise.nn.ragged import Layout, Ragged
 
 TOLERANCE = {torch.float32: 2e-5, torch.float64: 1e-12}
 
@@ -258,3 +260,22 @@ def test_what_the_kernels_do_not_take_is_computed_one_by_one(monkeypatch):
     handle.remove()
     monkeypatch.setenv("HEADWISE_KERNELS", "off")
     assert "_AddNorm" not in name(inputs, update)
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")  # by which PyTorch finds them
+@pytest.mark.parametrize("probability", [0.0, 0.3])
+def test_forward_mode_takes_the_operations_one_by_one(probability):
+    torch.manual_seed(0)
+    norm, dropout = layers(6, torch.float64, probability)
+    attention = SelfAttention(6, [Window(3), Forward()], 3).double()
+    x, tangent = torch.randn(2, 5, 6, dtype=torch.float64)
+
+    def layer(rows):
+        torch.manual_seed(1)
+        return add_norm(rows, attention(Ragged(rows, Layout([2, 3]))).values, norm, dropout, relu=True)
+
+    with forward_ad.dual_level():
+        moved = forward_ad.unpack_dual(layer(forward_ad.make_dual(x, tangent))).tangent
+    step = 1e-6
+    differences = (layer(x + step * tangent) - layer(x - step * tangent)) / (2 * step)
+    torch.testing.assert_close(moved, differences.detach(), atol=1e-6, rtol=1e-5)

@@ -14,6 +14,7 @@ from typing import Concatenate, ParamSpec
 
 import torch
 from torch import Tensor
+from torch.autograd import forward_ad
 from torch.nn.functional import scaled_dot_product_attention
 
 from headwise.nn.priors import PositionPairs, Prior
@@ -68,9 +69,12 @@ def _heads(q: Tensor, k: Tensor, v: Tensor, prior: Prior, group: "Group") -> Ten
         return _learned_head(q.squeeze(1), k.squeeze(1), v.squeeze(1), prior, group).unsqueeze(1)
     bias, empty = group.mask(prior, q.dtype)
     q, k = (prior.rotate(x, group.place) for x in (q, k))
-    if bias is not None and (prior, q.dtype) in group.far:
-        # The gradient of the fused kernel goes by the logarithm of a row's sum, which is lost here.
-        head = (q @ k.transpose(-1, -2) / q.shape[-1] ** 0.5 + bias).softmax(-1) @ v
+    lost = bias is not None and (prior, q.dtype) in group.far
+    if lost or forward_ad._current_level >= 0:
+        # The gradient of the fused kernel goes by the logarithm of a row's sum, which is lost here; it has
+        # no derivatives in forward mode.
+        scores = q @ k.transpose(-1, -2) / q.shape[-1] ** 0.5
+        head = (scores if bias is None else scores + bias).softmax(-1) @ v
     else:
         head = scaled_dot_product_attention(q, k, v, bias)
     return head if empty is None else head.masked_fill(empty, 0.0)

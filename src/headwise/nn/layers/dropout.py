@@ -64,3 +64,7 @@ class _KeyedDropout(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
         return _KeyedDropout.apply(gradients[0], ctx.key, ctx.probability), None, None
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Tensor) -> Tensor:
+        return _KeyedDropout.apply(tangents[0], ctx.key, ctx.probability)

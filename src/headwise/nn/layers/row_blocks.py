@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.autograd import forward_ad
 from torch.nn import functional
 
 _BLOCK = 512  # rows
@@ -31,6 +32,7 @@ def linear(rows: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """
     blocked = (
         not torch.compiler.is_compiling()  # nor exporting, which would fix the number of rows
+        and forward_ad._current_level < 0
         and rows.dim() == 2
         and rows.shape[0] > _TALL
         and rows.device.type == "cpu"

@@ -107,7 +107,7 @@ class TextEncoderModel(NoveltyMember, WordModel, Generic[OutputsType]):
 
     Attributes:
         previous_linear_model: During training, the linear model of a previous model, for warm start.
-        base_encoder: During training, the encoder of the base that the model started from.
+        base_encoder: The encoder of the base that the model started from, until the probe has read it.
     """
 
     linear_model: TextLinearBuffers | None
@@ -189,7 +189,7 @@ class TextEncoderModel(NoveltyMember, WordModel, Generic[OutputsType]):
             )
         for name, values in encoder.weights.items():
             parameters[name].copy_(torch.from_numpy(values))
-        self.base_encoder = encoder
+        self.base_encoder = None if self.probe is None else encoder
 
     def create_linear_model(self) -> None:
         """Create an untrained linear model of the configured size, if it is enabled."""

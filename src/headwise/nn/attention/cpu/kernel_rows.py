@@ -6,6 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 from torch._C._functorch import is_functorch_wrapped_tensor
+from torch.autograd import forward_ad
 
 from headwise.core import native
 
@@ -23,6 +24,8 @@ def unsupported_rows_reason(rows: Tensor) -> str | None:
         return f"it does not compute in {rows.dtype}"
     if torch.compiler.is_compiling() or torch._C._get_tracing_state() is not None:
         return "it cannot be traced"
+    if forward_ad._current_level >= 0:
+        return "it has no derivatives in forward mode"
     if is_functorch_wrapped_tensor(rows) or type(rows) not in (Tensor, nn.Parameter):
         return "the rows are no plain tensors"
     return None
