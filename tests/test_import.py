@@ -26,7 +26,8 @@ def test_import_loads_nothing_large():
 
 
 def test_the_flags_of_all_settings_need_neither_torch_nor_numpy():
-    loaded = fresh("import sys, headwise.app.cli.train_command; print(*sys.modules)").split()
+    code = "import sys, headwise.app.cli.train_command; from headwise.app.cli.flags import every_flag"
+    loaded = fresh(f"{code}; every_flag(); print(*sys.modules)").split()
     assert "headwise.nn.networks.model_config" in loaded
     assert "headwise.training.settings" in loaded
     assert not {"torch", "numpy", "scipy", "regex"} & set(loaded)
