@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from headwise.artifacts import save_model
+from headwise.artifacts.offline_page.page_network import page_network
 from headwise.artifacts.runtime_load import load_for_prediction
 from headwise.core import native
 from headwise.nn.encoders.encoder_configs import MSTransformerConfig
@@ -109,3 +110,19 @@ def test_outputs_of_a_wide_encoder_are_those_of_torch(encoder, readout, tmp_path
     outputs = runtime.outputs_of(runtime.encoded(texts))
     expected = np.asarray(model.outputs_of(model.encoded(texts)))
     assert 0 < np.abs(outputs - expected).max() < 1e-3
+
+
+def test_an_offline_page_has_the_weights_of_a_wide_encoder_in_float32(monkeypatch):
+    monkeypatch.setattr(native, "has_int16_products", lambda: True)
+    encoder, readout = ENCODERS[0]
+    config = ModelConfig(
+        task="classify", words=WordConfig(vector_size=128), encoder=encoder, readout=readout
+    )
+    model = TextClassifierModel(config, Vocabulary.build([["word"]], min_count=1), ["x", "y"]).eval()
+    page = page_network(model)
+    layer = page.settings["layers"][0]["out"]
+    arrays = page.tables
+    state = model.state_dict()
+    (name,) = (name for name in state if name.endswith(".0.attention.out.weight"))
+    np.testing.assert_array_equal(arrays[layer["weight"]], state[name].numpy().T)
+    assert layer["bias"] is None

@@ -66,7 +66,7 @@ class EvaluationReport:
     @property
     def scores(self) -> JsonObject:
         """The scores as JSON."""
-        sure = {} if self.selective_prediction is None else {"sure": self.selective}
+        sure = {} if self.selective_prediction is None else {"sure": self.selective_prediction}
         return {**self.evaluation.to_json(), **sure, **novelty_json(self.novelty)}
 
     def score(self, name: str) -> float:

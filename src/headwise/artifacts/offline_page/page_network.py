@@ -17,7 +17,13 @@ from headwise.nn.priors.direction import Backward, Earlier, Forward, Later
 from headwise.nn.priors.distance import WordDistance
 from headwise.nn.priors.window import Everything, Window
 from headwise.runtime.encoders import MultiScaleLayer, MultiScaleNetwork
-from headwise.runtime.layers import Affine, AttentionHeads, LayerNorm, LayerWeights, Perceptron
+from headwise.runtime.layers import (
+    AttentionHeads,
+    EncoderAffine,
+    LayerNorm,
+    LayerWeights,
+    Perceptron,
+)
 from headwise.runtime.outputs import NumberOutputs
 from headwise.runtime.word_lookup import BaseLookup
 
@@ -110,7 +116,7 @@ class _Tables:
         self.arrays[f"encoder.{name}"] = np.ascontiguousarray(array)
         return f"encoder.{name}"
 
-    def affine(self, name: str, layer: Affine | None) -> JsonObject | None:
+    def affine(self, name: str, layer: EncoderAffine | None) -> JsonObject | None:
         if layer is None:
             return None
         inputs, outputs = layer.weight.shape
