@@ -14,6 +14,8 @@ TAUGHT_BY = {
     "distilled, pairs up to three apart": "MiniLM",  # those with 1,000
     "distilled, e5-small": "e5-small",
     "distilled, mpnet": "mpnet",
+    "distilled, beside the encoder of the base": "MiniLM",  # those with 25 labels at most
+    "distilled, mpnet beside the encoder of the base": "mpnet",
 }
 """The teacher of each system of distill.py that the tables show."""
 

@@ -127,7 +127,7 @@ def test_a_teacher_reads_each_text_once(tmp_path, monkeypatch):
         def __init__(self, config):
             assert config.name == str(tmp_path / "tiny")
 
-        def hasten(self, texts):
+        def try_bfloat16(self, texts):
             return False
 
         def read(self, texts):

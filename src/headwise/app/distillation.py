@@ -47,6 +47,7 @@ _FILES = (
     ".xlsx",
     ".parquet",
 )  # no encoder's name has these endings
+_MOST_LABELS = 25  # the encoder of a base confuses many labels
 _TIMED = 256  # number of texts for the speed measurement
 _NEAR_DUPLICATES = "nearly dev or test texts"
 
@@ -127,10 +128,10 @@ class DistillationSet:
         if path.is_dir() and is_headwise_folder(path):
             return ModelTeacher(path)
         encoder = TeacherConfig(settings.teacher, revision=config.revision, max_pieces=config.max_pieces)
-        words = (get_tokenizer("penn").words(item.text) for item in self.gold_parts.train)
-        tables, _ = choose_base(base, words)
+        train = self.gold_parts.train
+        tables, _ = choose_base(base, (get_tokenizer("penn").words(item.text) for item in train))
         base_encoder = None
-        if tables is not None and tables.encoder:
+        if tables is not None and tables.encoder and len(all_labels(train)) <= _MOST_LABELS:
             base_encoder = BaseSentenceEncoder(tables.name if base == AUTO else base, tables)
             self.notes.append(f"the teacher reads the sentence vectors of the base {tables.name}, too")
         return EncoderTeacher(encoder, base_encoder, linear=config.linear, work=work, report=report)

@@ -50,7 +50,7 @@ class Encoder:
     def __init__(self, config):
         pass
 
-    def hasten(self, texts):
+    def try_bfloat16(self, texts):
         pass
 
     def read(self, texts):
