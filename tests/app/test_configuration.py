@@ -141,7 +141,7 @@ def test_many_long_texts_take_too_long_for_what_the_order_of_words_brings(texts,
 
 @pytest.mark.parametrize(("most", "chosen"), [(60_000, "ms-san"), (59_999, "ms-transformer")])
 def test_so_do_words_that_are_many_in_all(monkeypatch, most, chosen):
-    monkeypatch.setattr(classify, "_MOST", most)
+    monkeypatch.setattr(classify, "_SLOW_WORDS", most)
     items = [f"a text {n}" for n in range(20_000)]
     assert encoder_name(_chosen(items, 2, {}).model.encoder) == chosen
 

@@ -110,7 +110,7 @@ def test_the_last_training_has_the_dev_texts_where_they_were_split_off(tmp_path,
 
     def spy(model, objective, *rest, **how):
         whole = getattr(objective, "objective", objective)
-        seen.append(len(whole.lengths) - whole.names)
+        seen.append(len(whole.lengths) - whole.label_name_count)
         return train(model, objective, *rest, **how)
 
     monkeypatch.setattr(fit_room, "train", spy)
