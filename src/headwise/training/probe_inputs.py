@@ -40,7 +40,7 @@ class ProbeInputs:
         if getattr(model, "base_encoder", None) is None:
             return cls(vectors, size)
         matrix = model.base_encoder.outputs
-        outputs = np.hstack([vectors, model.head_states(items)]) @ matrix.T
+        outputs = model.base_encoder.sentence_vectors(vectors, model.head_states(items))
         mean = outputs.mean(axis=0)
         length = float(np.linalg.norm(outputs - mean, axis=1).mean())
         scale = np.float32(ENCODER_LENGTH / max(length, 1e-12))

@@ -326,6 +326,8 @@ def member_outputs(model: TextEncoderModel | BagModel, items: Sequence[object]) 
 _ENCODER_TEXTS, _ENCODER_LABELS, _TEXTS_PER_EXTRA_LABEL = 4_000, 25, 1_000
 """Minimum number of training texts for an encoder that learns word order; maximum number of labels, or more
 if each has `_TEXTS_PER_EXTRA_LABEL` texts."""
+BASE_ENCODER_LABELS = 25
+"""Maximum number of labels for the encoder of a base: it confuses the many labels of finer topics."""
 _BASE_TEXTS_PER_LABEL, _BASE_WORDS = 20, 100_000
 """Minimum number of training texts for each label, on average, and maximum number of words of all, for a
 start from the encoder of a base. It takes a minute for so many words."""
@@ -352,7 +354,7 @@ def pretrained_encoder(
     texts = len(parts.train)
     if (
         not settings
-        or labels > (_ENCODER_LABELS if texts < _TWO_EPOCH_TEXTS else _TWO_EPOCH_LABELS)
+        or labels > (BASE_ENCODER_LABELS if texts < _TWO_EPOCH_TEXTS else _TWO_EPOCH_LABELS)
         or not _BASE_TEXTS_PER_LABEL * labels <= texts < _ENCODER_TEXTS
     ):
         return {}

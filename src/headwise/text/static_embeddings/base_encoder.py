@@ -35,6 +35,15 @@ class BaseEncoder:
     weights: Mapping[str, Floats]
     outputs: Floats
 
+    def sentence_vectors(self, vectors: Floats, hidden: Floats) -> Floats:
+        """`M [v; h]`, `[texts, size of the teacher's vectors]`.
+
+        Args:
+            vectors: v, the vectors of texts from the base, `[texts, size of the base]`.
+            hidden: h, the hidden layer of the head, `[texts, hidden size]`.
+        """
+        return np.hstack([vectors, hidden]) @ self.outputs.T
+
 
 def load_base_encoder(folder: Path) -> BaseEncoder:
     """Load the encoder of a base.
