@@ -1,4 +1,4 @@
-// The kernels of headwise.linear.chain_decoding, which documents them.
+// The kernels of headwise.linear.tag_crf, which documents them.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>

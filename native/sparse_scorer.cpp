@@ -1,4 +1,4 @@
-// The kernels of headwise.linear.sparse_scores, which documents them: the word, pair and character features
+// The kernels of headwise.linear.linear_model, which documents them: the word, pair and character features
 // of texts, weighted by TF-IDF, times the weights of a linear model, without a matrix in between.
 #include <algorithm>
 #include <cmath>

@@ -67,7 +67,7 @@ def test_predicting_loads_nothing_that_only_training_needs():
 
 def test_predicting_texts_loads_nothing_of_other_tasks():
     loaded = fresh(
-        "import sys, headwise.app.workflows.predict, headwise.app.prediction_session; print(*sys.modules)"
+        "import sys, headwise.app.workflows.predict, headwise.app.session; print(*sys.modules)"
     ).split()
     assert "headwise.runtime.text_network" in loaded
     assert not {"torch", "scipy", "sqlite3", "multiprocessing", "concurrent.futures.process"} & set(loaded)
@@ -94,7 +94,7 @@ def test_a_plain_prediction_imports_what_it_needs(tmp_path):
     libraries = {"torch", "scipy", "cyclopts", "attr", "rich", "regex", "jinja2"}
     libraries |= {"logging", "statistics", "difflib", "zipfile", "lzma", "concurrent.futures"}
     modules = """
-        app.cli.flags app.cli.predict_command app.distillation_config training.settings models.metric_table
+        app.cli.flags app.cli.predict_command training.settings models.metric_table
         models.report_messages metrics.novelty metrics.operating_points metrics.classification_scores
         data.formats.conll data.doctor.doctor_report data.readers.tagged_files data.splits.split_config
         nn.encoders.transformer_configs nn.encoders.recurrent_configs nn.priors.notation linear.svm_solver

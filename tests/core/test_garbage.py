@@ -4,27 +4,27 @@ import gc
 
 import pytest
 
-from headwise.core import garbage
+from headwise.core import allocator
 
 
 @pytest.fixture(autouse=True)
 def collection(monkeypatch):
-    monkeypatch.setattr(garbage, "_paused", False)
+    monkeypatch.setattr(allocator, "_paused", False)
     yield
     gc.unfreeze()
     gc.enable()
 
 
 def test_a_pause_ends():
-    garbage.pause_collection()
+    allocator.pause_collection()
     assert not gc.isenabled()
-    garbage.resume_collection()
+    allocator.resume_collection()
     assert gc.isenabled()
     assert gc.get_freeze_count()
 
 
 def test_nothing_happens_without_a_pause():
-    garbage.resume_collection()
+    allocator.resume_collection()
     assert not gc.get_freeze_count()
 
 
@@ -32,6 +32,6 @@ def test_nothing_happens_without_a_pause():
 def test_a_program_that_collects_no_garbage_is_left_alone(pause):
     gc.disable()
     if pause:
-        garbage.pause_collection()
-    garbage.resume_collection()
+        allocator.pause_collection()
+    allocator.resume_collection()
     assert not gc.isenabled()

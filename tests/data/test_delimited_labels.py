@@ -2,11 +2,11 @@
 
 import pytest
 
-from headwise.core.invisible import without_invisible
+from headwise.core.text_normalization import without_invisible
 from headwise.data.columns.reading_options import MultiLabelOptions
 from headwise.data.doctor.diagnose import doctor_files
 from headwise.data.formats import FORMATS
-from headwise.data.formats.glued_labels import labels_with_words
+from headwise.data.formats.label_text import labels_with_words
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK, infer_task
 from headwise.data.items.labels import training_spellings
 from headwise.data.readers.labelled_files import read_examples

@@ -5,7 +5,7 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-from headwise.linear.chain_decoding import marginals, viterbi
+from headwise.linear.tag_crf import marginals, viterbi
 
 LENGTHS = (4, 0, 1, 5)
 ENDS = np.cumsum([0, *LENGTHS])

@@ -12,10 +12,9 @@ from scipy.sparse import csr_matrix
 
 from headwise.core import native
 from headwise.linear.linear_fit import fit_linear
-from headwise.linear.linear_model import LinearModel, expand_columns
+from headwise.linear.linear_model import LinearModel, SparseScores, expand_columns
 from headwise.linear.linear_weights import LinearWeights
 from headwise.linear.pair_features import GROUPS
-from headwise.linear.sparse_scores import SparseScores
 from headwise.linear.tfidf_features import BlockName, BlockReader, FeatureVocabulary
 from headwise.text.text_reader import text_reader
 

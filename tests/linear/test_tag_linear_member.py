@@ -5,7 +5,7 @@ import pytest
 
 from headwise.data.items.examples import TaggedSentence
 from headwise.linear.tag_crf import CrfTagger, fit_crf
-from headwise.nn.networks.linear_tag_member import TagLinearBuffers
+from headwise.nn.networks.linear_members import TagLinearBuffers
 from headwise.text.static_embeddings.word_groups import LEVELS, WordClusters, word_hash
 
 TRAIN = [

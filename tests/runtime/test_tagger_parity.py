@@ -14,7 +14,7 @@ from headwise.metrics.tag_schemes import convert_tags
 from headwise.nn.encoders.encoder_configs import MSTransformerConfig, WindowsConfig
 from headwise.nn.encoders.transformer_configs import MSSANConfig
 from headwise.nn.layers.layer_configs import TaggerConfig
-from headwise.nn.networks.linear_tag_member import TagLinearBuffers
+from headwise.nn.networks.linear_members import TagLinearBuffers
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.tag_model import TagModel
 from headwise.text.character_features import Alphabet

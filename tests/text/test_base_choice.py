@@ -14,8 +14,8 @@ from headwise.text.static_embeddings import (
     open_base,
     save_base,
 )
+from headwise.text.static_embeddings.base_choice import language_of
 from headwise.text.static_embeddings.base_vectors import QuantizedMatrix
-from headwise.text.static_embeddings.common_words import language_of
 
 ENGLISH = ["the", "film", "was", "not", "good", "and", "i", "did", "not", "like", "it"]
 GERMAN = ["der", "film", "war", "nicht", "gut", "und", "ich", "mag", "ihn", "nicht"]

@@ -9,7 +9,7 @@ from torch import nn
 
 from headwise.core import native
 from headwise.core.errors import HeadwiseError
-from headwise.nn.embeddings.row_embedding import RowEmbedding
+from headwise.nn.embeddings.word_reading import RowEmbedding
 from headwise.training.optimizer import AdamW
 
 ROWS, SIZE = 40, 6

@@ -8,8 +8,8 @@ import pytest
 
 from headwise import curve_file, evaluate_file, noise_file
 from headwise.artifacts.model_info import MetricsInfo
+from headwise.core.config import lookup
 from headwise.core.errors import ConfigError
-from headwise.core.json_values import lookup
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.splits.contamination import repetition_warning
 from headwise.models.tasks import find_task

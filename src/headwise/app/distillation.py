@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from headwise.app.distillation_config import DistillationConfig
 from headwise.app.teachers import (
     BaseSentenceEncoder,
     EncoderTeacher,
@@ -38,6 +37,7 @@ from headwise.models.tasks.classify import BASE_ENCODER_LABELS
 from headwise.text.static_embeddings.base_choice import AUTO, NONE, choose_base
 from headwise.training.fit import merge_dev_into_train
 from headwise.training.pretraining.base_config import TeacherConfig
+from headwise.training.settings import DistillationConfig
 
 _FILES = (
     ".csv",

@@ -10,9 +10,8 @@ from itertools import islice
 from typing import Any
 
 from headwise.artifacts.model_info import ModelInfo
-from headwise.core.config import JsonMapping, JsonObject
+from headwise.core.config import JsonMapping, JsonObject, section_of
 from headwise.core.errors import ConfigError
-from headwise.core.json_values import section_of
 from headwise.data.columns.column_names import COLUMN_JOINER, joined_column_names, normal_name
 from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.columns.text_columns import find_column, names_in

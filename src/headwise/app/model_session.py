@@ -5,8 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
-from headwise.app.session_base import Session
-from headwise.app.task_session import TaskSession
+from headwise.app.session_base import Session, TaskSession
 from headwise.core.errors import ConfigError
 from headwise.text.parsing import new_parser
 from headwise.text.text_configs import SyntaxConfig

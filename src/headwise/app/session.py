@@ -1,16 +1,30 @@
 """Opening a model: by the runtime that it needs. Torch is imported only when a model needs it."""
 
 import os
+from collections.abc import Callable, Sequence
+from functools import partial
 from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
-from headwise.app.session_base import FileArguments, OpenArguments, Session
-from headwise.app.task_session import TaskSession
+from headwise.app.session_base import FileArguments, OpenArguments, Session, TaskSession
+from headwise.artifacts.folder_config import read_info
 from headwise.artifacts.model_folder import is_headwise_folder
 from headwise.artifacts.onnx.onnx_errors import NotInstalledError, installed
-from headwise.artifacts.runtime_load import needs_torch
+from headwise.artifacts.runtime_load import load_for_prediction, needs_torch
+from headwise.core.config import JsonMapping
 from headwise.core.folder_layout import EXPORTED
+from headwise.core.threads import limit_threads, usable_threads
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
+from headwise.data.items.text_items import TextSchema
+from headwise.models.prediction_types import prediction_type
+from headwise.models.predictor import Predictor
+
+if TYPE_CHECKING:
+    from headwise.data.items.examples import Example, TaggedSentence
+    from headwise.models.explanation import Explanation
+
 
 __all__ = ["FileArguments", "OpenArguments", "Session", "open_session", "open_task_session"]
 
@@ -40,8 +54,6 @@ def open_session(folder: Path | str, *, device: str = "auto", pipeline: str | No
         return ExportedSession(folder, device)
     reason = needs_torch(folder)  # reports a folder without a model even where torch is not installed
     if reason is None and pipeline is None and computes_on_processor(device):
-        from headwise.app.prediction_session import PredictionSession
-
         return PredictionSession(folder)
     with installed(reason):
         from headwise.app.model_session import ModelSession
@@ -67,7 +79,6 @@ def open_task_session(
     except NotInstalledError:
         if reason is not None or pipeline is not None or device not in ("auto", "cpu"):
             raise
-    from headwise.app.prediction_session import PredictionSession
 
     return PredictionSession(folder)
 
@@ -79,3 +90,81 @@ def computes_on_processor(device: str) -> bool:
     if device == "cpu" or not any(Path(driver).exists() for driver in _GPU_DRIVERS):
         return True
     return find_spec("torch") is None
+
+
+class PredictionSession(TaskSession):
+    """A model folder, opened for prediction on the processor, without torch.
+
+    Args:
+        folder: The folder of a model whose `headwise.artifacts.runtime_load.needs_torch` is None.
+
+    Raises:
+        StoreError: It is not a sound model folder.
+    """
+
+    _torch_session: Session | None = None
+
+    def __init__(self, folder: Path | str):
+        self.folder, self.model = folder, load_for_prediction(folder)
+        self.info = read_info(folder)
+        self.task_name = self.model.config.task
+        self.item_type = ITEM_TYPES_BY_TASK[self.task_name].with_tokenizer(
+            self.model.config.words.tokenizer
+        )
+        columns = tuple(encoding.column for encoding in self.model.config.linear_model.tabular or ())
+        label_type = self.item_type.label_type
+        labels = self.model.labels if label_type.multi_label else ()
+        self.schema = TextSchema(labels, None, columns) if labels or columns else None
+        self._prediction_type = prediction_type(label_type)
+
+    def predictor(self, batch_tokens: int, reading: JsonMapping, unsure: str | None) -> Predictor:
+        predictor = self._prediction_type.predictor_type()(
+            self.model, self.item_type.nouns, batch_tokens, reading
+        )
+        predictor.usual = self.info.metrics.unknown_words
+        if unsure is not None:
+            if not self.item_type.label_type.one_label:
+                return self._with_torch("a confidence threshold").predictor(batch_tokens, reading, unsure)
+            from headwise.metrics.operating_points import confidence_threshold
+
+            predictor.least = confidence_threshold(unsure, self.info.metrics.risk_coverage)
+        return predictor
+
+    def explain(self, items: Sequence[object]) -> "list[Explanation]":
+        model = self.model
+        if not self.item_type.has_tags and model.encoder_weight:
+            return self._with_torch("explanations of an encoder").explain(items)  # by its gradients
+        explain = self._prediction_type.explanation_function()
+        if self.item_type.has_tags:
+            return explain(
+                model, [model.sentence(cast("Example | TaggedSentence", item)) for item in items]
+            )
+        return explain(model, model.encoded(items))
+
+    def to_html(self) -> str:
+        try:
+            return self._with_torch("the description of a model").to_html()
+        except NotInstalledError:
+            return "<p>The scores of the model are shown where PyTorch is installed.</p>"
+
+    def opener(self, workers: int) -> Callable[[], Session]:
+        return partial(_open_with_threads, self.folder, max(1, usable_threads() // workers))
+
+    def _with_torch(self, reason: str) -> Session:
+        """The session of the same folder with torch; `reason` is what needs it.
+
+        Raises:
+            NotInstalledError: HW957, torch is not installed.
+        """
+        if self._torch_session is None:
+            with installed(reason):
+                from headwise.app.model_session import ModelSession
+
+                self._torch_session = ModelSession.open(self.folder, device="cpu")
+        return self._torch_session
+
+
+def _open_with_threads(folder: Path | str, threads: int) -> PredictionSession:
+    """A session, opened in another process."""
+    limit_threads(threads)
+    return PredictionSession(folder)

@@ -11,13 +11,12 @@ from headwise.data.items.labels import evaluated_items, label_targets
 from headwise.data.splits.contamination import PartOverlap
 from headwise.data.splits.data_parts import DataParts
 from headwise.metrics.novelty import NoveltyScores, novelty_json
-from headwise.models.comparison_system import ComparisonSystem
+from headwise.models.comparison_system import ComparisonSystem, score_unseen
 from headwise.models.evaluation_types import Evaluation, score_by_name
 from headwise.models.label_evaluation import SingleLabelEvaluation
 from headwise.models.report_page import ReportContents, scores_fragment
 from headwise.models.tasks.classify import label_baseline
 from headwise.models.tasks.task import Task
-from headwise.models.tasks.unseen_scores import score_unseen
 from headwise.nn.networks.text_models import TextClassifierModel
 from headwise.nn.networks.trained_models import TrainedModel
 from headwise.training.settings import RunConfig
@@ -108,7 +107,7 @@ def evaluate_run(
         seen = frozenset[int]().union(
             *(overlap.places for overlap in overlaps if overlap.scored_part == "test")
         )
-        if unseen := score_unseen(task, result.model, parts.test, seen):
+        if unseen := score_unseen(task.evaluate, result.model, parts.test, seen):
             systems["unseen"] = unseen
         systems |= task.ablations(result.model, parts.test, test)
         outside = parts.out_of_scope.get("test", ())

@@ -9,8 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from headwise.artifacts.model_info import DataInfo, MetricsInfo, ModelInfo, NoveltyInfo, PartInfo
-from headwise.core.config import JsonMapping, JsonObject
-from headwise.core.json_values import is_number
+from headwise.core.config import JsonMapping, JsonObject, is_number
 from headwise.core.version import __version__
 from headwise.models.metric_table import MISSING, MetricTable, format_number
 from headwise.models.report_page import ReportContents, scores_fragment

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Self
 
-from headwise.core.config import JsonMapping, JsonObject
-from headwise.core.json_values import is_number, lookup, section_of
+from headwise.core.config import JsonMapping, JsonObject, is_number, lookup, section_of
 from headwise.metrics.metric_keys import NOVELTY, SELECTIVE_PREDICTION
 from headwise.models.comparison_system import ComparisonSystem
 

@@ -4,7 +4,7 @@ from headwise.artifacts.runtime_builders import NetworkBuilder, Tables
 from headwise.artifacts.runtime_networks import windowed_encoder, word_inputs
 from headwise.artifacts.tensor_specs import CHAIN, SPELLING, TensorSpecs, vector_size
 from headwise.core.config import JsonObject
-from headwise.linear.tag_tables import TagTableFormat
+from headwise.linear.tag_crf import TagTableFormat
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.runtime.chain_tagger import CrfScores
 from headwise.runtime.character_network import SpellingVectors

@@ -37,7 +37,7 @@ from headwise.artifacts.model_folder import (
     to_json,
 )
 from headwise.artifacts.weights import DTYPES
-from headwise.core.config import JsonObject
+from headwise.core.config import JsonObject, section_of
 from headwise.core.folder_layout import (
     CALIBRATION,
     CARD,
@@ -58,7 +58,6 @@ from headwise.core.folder_layout import (
     VOCABULARY,
     WEIGHTS,
 )
-from headwise.core.json_values import section_of
 from headwise.core.version import __version__
 from headwise.data.files.fingerprint import file_sha256
 from headwise.models.tasks import find_task_settings

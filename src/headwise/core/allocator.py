@@ -1,4 +1,5 @@
-"""Keep freed memory instead of returning it to the system after every batch.
+"""Memory of the process: freed memory is kept instead of returned to the system after every batch, and the
+search for garbage pauses while models are loaded.
 
 Batches of different lengths need buffers of different sizes. By default glibc maps each large one anew
 and the kernel fills it with zeros page by page, which on some machines costs more than the arithmetic.
@@ -8,7 +9,7 @@ oneDNN, which multiplies in bfloat16, compiles a primitive for each number of ro
 between the buffers of the batches and so fragment the freed memory.
 """
 
-import ctypes
+import gc
 import os
 import sys
 
@@ -30,6 +31,8 @@ def keep_freed_memory() -> bool:
         os.environ.setdefault(name, _CACHED_PRIMITIVES)
     if sys.platform != "linux":
         return False
+    import ctypes  # which the pause of the search for garbage does not need
+
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is None:  # musl
         return False
@@ -49,3 +52,23 @@ def is_out_of_memory(error: BaseException) -> bool:
     # The last one: a library could not be loaded, for example under an address-space limit.
     messages = ("out of memory", "can't allocate memory", "failed to map segment")
     return isinstance(error, MemoryError) or any(message in text for message in messages)
+
+
+_paused = False
+
+
+def pause_collection() -> None:
+    """Stop the search for garbage, while libraries and models are loaded."""
+    global _paused
+    _paused = gc.isenabled()
+    gc.disable()
+
+
+def resume_collection() -> None:
+    """Search again, but not among the objects that are there by now. Nothing happens unless
+    `pause_collection` stopped the search: a program that stops it itself decides when it goes on."""
+    global _paused
+    if _paused:
+        _paused = False
+        gc.freeze()
+        gc.enable()

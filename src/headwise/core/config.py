@@ -4,18 +4,36 @@ import json
 import math
 import sys
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, asdict, fields, is_dataclass
 from functools import cache
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    TypeGuard,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
-from headwise.core.close_names import close_names
 from headwise.core.errors import ConfigError
 from headwise.core.lazy_pattern import lazy_pattern
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
+
+
+def close_names(name: str, names: Iterable[str], cutoff: float = 0.6) -> list[str]:
+    """The most similar of `names` in a list, which is empty if none is as similar as `cutoff`, from 0 to
+    1."""
+    from difflib import get_close_matches  # only errors need it
+
+    return get_close_matches(name, list(names), n=1, cutoff=cutoff)
+
 
 ConfigType = TypeVar("ConfigType")
 
@@ -190,3 +208,23 @@ def _flat(table: Mapping[str, object], prefix: str = "") -> dict[str, object]:
     for key, value in table.items():
         flat |= _flat(value, f"{prefix}{key}.") if isinstance(value, Mapping) else {prefix + key: value}
     return flat
+
+
+def lookup(data: Any, key: str) -> Any:
+    """The value under a key of a JSON object, where dots separate levels; None if it is missing."""
+    for name in key.split("."):
+        if not isinstance(data, Mapping):
+            return None
+        data = data.get(name)
+    return data
+
+
+def section_of(data: Any, key: str) -> JsonMapping:
+    """The JSON object under a key, see `lookup`; empty if it is missing."""
+    value = lookup(data, key)
+    return value if isinstance(value, Mapping) else {}
+
+
+def is_number(value: Any) -> TypeGuard[float]:
+    """Whether a value of a JSON file is a number."""
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -59,7 +59,7 @@ report.labels models.label_evaluation Evaluation=SingleLabelEvaluation
 scores.metrics metrics.classification_scores Scores=ClassificationScores compare=compare_labels
 serve.app app.serve.http_app
 serve.answering app.serve.answering Answering=ModelService
-teachers.config app.distillation_config TeachConfig=DistillationConfig
+teachers.config training.settings TeachConfig=DistillationConfig
 teachers.lesson app.distillation Teaching=DistillationSettings Lesson=DistillationSet
 verbs.calibrate app.workflows.calibrate Recalibrated=CalibrationReport
 verbs.curve app.workflows.learning_curve Curve=LearningCurve

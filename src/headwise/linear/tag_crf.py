@@ -7,23 +7,51 @@ epochs.
 """
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from headwise.core import native
 from headwise.core.hashing import Ends, roomy_table_of
 from headwise.data.items.examples import TaggedSentence
 from headwise.data.items.labels import evaluation_weights
 from headwise.data.splits.duplicates import first_in_group
-from headwise.linear.chain_decoding import marginals, viterbi
 from headwise.linear.linear_weights import Floats
 from headwise.linear.tag_features import features_of, look_up
 from headwise.metrics.tag_schemes import Scheme, convert_tags
-from headwise.text.static_embeddings.word_groups import WordClusters
+from headwise.text.static_embeddings.word_groups import LEVELS, WordClusters
+
+Number = TypeVar("Number", np.float32, np.float64)
+
+
+def viterbi(emissions: NDArray[Number], ends: Ends, transitions: NDArray[Number]) -> NDArray[np.int32]:
+    """The indices of the best tag sequence of each sentence, `[words]` (Viterbi 1967).
+
+    Args:
+        emissions: The scores of the tags of each word, `[words, tags]`.
+        ends: Offsets of the sentences, `[sentences + 1]`.
+        transitions: Scores from tag to tag, `[tags, tags]`.
+    """
+    return native.viterbi(*_contiguous(emissions, transitions, ends))
+
+
+def marginals(emissions: NDArray[Number], ends: Ends, transitions: NDArray[Number]) -> NDArray[Number]:
+    """The marginal probability of each tag of each word given its sentence, `[words, tags]`; see
+    `viterbi`."""
+    return cast(NDArray[Number], native.marginals(*_contiguous(emissions, transitions, ends)))
+
+
+def _contiguous(
+    emissions: NDArray[Number], transitions: NDArray[Number], ends: Ends
+) -> tuple[NDArray[np.float32], NDArray[np.float32], Ends]:
+    """The arguments of the kernels, which take either precision; the types name one of them."""
+    scores = np.ascontiguousarray(emissions), np.ascontiguousarray(transitions)
+    return cast(tuple[NDArray[np.float32], NDArray[np.float32], Ends], (*scores, ends))
+
 
 SPELLING_CRF = "CRF on spelling and neighbours"
 
@@ -191,3 +219,46 @@ def fit_crf_with(
             sums[1][:] += transitions
     weights[:], transitions[:] = sums[0] / averaged, sums[1] / averaged
     return tagger
+
+
+@dataclass(frozen=True)
+class TagTableFormat:
+    """The tables that store a CRF (see `CrfTagger`).
+
+    Attributes:
+        features: Number of features.
+        tags: Names of the tags, in the order of the scores.
+        groups: Number of words with clusters; 0 without.
+    """
+
+    features: int
+    tags: tuple[str, ...]
+    groups: int = 0
+
+    def shapes(self) -> dict[str, tuple[DTypeLike, tuple[int, ...]]]:
+        """The dtype and shape of each table, by name."""
+        features, tags = self.features, len(self.tags)
+        tables: dict[str, tuple[DTypeLike, tuple[int, ...]]] = {
+            "keys": (np.int32, (features,)),
+            "weights": (np.int8, (features, tags)),
+            "steps": (np.float32, (features,)),
+            "transitions": (np.float32, (tags, tags)),
+        }
+        if self.groups:
+            tables["group_keys"] = np.int32, (self.groups,)
+            tables["group_numbers"] = np.int16, (self.groups, len(LEVELS))
+        return tables
+
+    def errors(self, tables: Mapping[str, NDArray]) -> Iterator[str]:
+        """Duplicate words in the cluster table; all other values of these shapes are a valid CRF."""
+        if self.groups and len(np.unique(tables["group_keys"])) < self.groups:
+            yield "group_keys: a word stands there twice"
+
+    def model(self, tables: Mapping[str, NDArray]) -> CrfTagger:
+        """Build the CRF from its tables."""
+        weights = tables["weights"] * tables["steps"][:, None]
+        groups = None
+        if self.groups:
+            groups = WordClusters(tables["group_keys"].view(np.uint32), tables["group_numbers"])
+        keys = tables["keys"].view(np.uint32)
+        return CrfTagger(self.tags, "plain", keys, weights, tables["transitions"], groups)

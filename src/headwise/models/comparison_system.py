@@ -1,7 +1,8 @@
 """ComparisonSystem: the scores of another model beside those of the model."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from headwise.core.config import JsonMapping, JsonObject
 
@@ -44,3 +45,17 @@ class ComparisonSystem:
             scores,
             difference if isinstance(difference, Mapping) else None,
         )
+
+
+def score_unseen(
+    evaluate: Callable[[Any, Sequence[object]], Any],
+    model: Any,
+    items: Sequence[object],
+    seen: Collection[int],
+) -> ComparisonSystem | None:
+    """The evaluation of a model on the items that are not in `seen` (indices); None if that is all or
+    none."""
+    if not 0 < len(seen) < len(items):
+        return None
+    new = [item for number, item in enumerate(items) if number not in seen]
+    return ComparisonSystem(f"model on {len(new):,} unseen", evaluate(model, new).to_json())

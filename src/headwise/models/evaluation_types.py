@@ -1,8 +1,7 @@
 """The types of evaluations, for annotations, and their scores by name."""
 
-from headwise.core.config import JsonMapping
+from headwise.core.config import JsonMapping, is_number, lookup
 from headwise.core.errors import ConfigError
-from headwise.core.json_values import is_number, lookup
 from headwise.metrics.perplexity import LanguageScores, MaskedScores
 from headwise.models.label_evaluation import NumberEvaluation, SingleLabelEvaluation
 from headwise.models.multi_label_evaluation import MultiLabelEvaluation

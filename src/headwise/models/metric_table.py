@@ -8,8 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from headwise.core.config import JsonMapping
-from headwise.core.json_values import is_number, lookup
+from headwise.core.config import JsonMapping, is_number, lookup
 
 MISSING = "–"
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from headwise.core.config import is_number, lookup
 from headwise.core.errors import ConfigError
-from headwise.core.json_values import is_number, lookup
 from headwise.data.splits.data_parts import split_off_label
 from headwise.metrics.metric_keys import NOVELTY
 from headwise.metrics.novelty import NoveltyScores, score_novelty

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from headwise.core.config import JsonMapping
+from headwise.core.config import JsonMapping, is_number, lookup, section_of
 from headwise.core.html import Section, Series, Table, plot
-from headwise.core.json_values import is_number, lookup, section_of
 from headwise.metrics.metric_keys import NOVELTY
 from headwise.models.metric_table import format_number
 

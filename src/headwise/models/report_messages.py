@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import mean, median
 from typing import Any
 
-from headwise.core.config import JsonMapping
-from headwise.core.json_values import is_number, lookup
+from headwise.core.config import JsonMapping, is_number, lookup
 from headwise.models.comparison_system import ComparisonSystem
 from headwise.models.metric_table import FORMATS, MetricTable, parse_interval
 from headwise.models.report_message import ReportMessage

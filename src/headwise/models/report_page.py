@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from headwise.core.config import JsonMapping
+from headwise.core.config import JsonMapping, is_number, lookup
 from headwise.core.html import Cell, Page, Section, Series, Table, isolated, plot, render
-from headwise.core.json_values import is_number, lookup
 from headwise.metrics.operating_points import MIN_ITEMS, RiskCoverageCurve
 from headwise.models.comparison_system import ComparisonSystem
 from headwise.models.metric_table import MISSING, MetricTable, format_number, parse_interval

@@ -5,11 +5,12 @@ transforms. `exclude_from_compile` excludes a function from `torch.compile`. `ch
 the backward pass computes the function again.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar, cast
 
 import torch
+from torch import Tensor
 from torch._C._functorch import peek_interpreter_stack
 from torch.utils._python_dispatch import _get_current_dispatch_mode
 from torch.utils.checkpoint import checkpoint
@@ -67,3 +68,27 @@ def checkpointed(
     if peek_interpreter_stack() is not None:
         return function(*arguments, **named)
     return checkpoint(function, *arguments, use_reentrant=False, preserve_rng_state=False)
+
+
+def differentiable_gradients(
+    plain: Callable[..., Any], gradients: Sequence[Tensor], needed: Sequence[bool], *arguments: Any
+) -> tuple[Tensor | None, ...]:
+    """The gradients of a function of PyTorch's operations.
+
+    Args:
+        plain: The function, of one or several results.
+        gradients: Gradients of its results.
+        needed: Whether each argument, a tensor, needs a gradient.
+        arguments: The arguments.
+
+    Returns:
+        The gradient of each argument; None for arguments that need none.
+    """
+    with torch.enable_grad():
+        # Each argument by itself: it may be computed from another one, as in a residual connection, or be
+        # the same tensor. What passes through it would be counted twice.
+        apart = [x.view_as(x) if need else x for x, need in zip(arguments, needed, strict=True)]
+        results = plain(*apart)
+    sources = [x for x, need in zip(apart, needed, strict=True) if need]
+    computed = iter(torch.autograd.grad(results, sources, gradients, create_graph=True, allow_unused=True))
+    return tuple(next(computed) if need else None for need in needed)

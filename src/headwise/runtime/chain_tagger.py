@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from headwise.core.activations import softmax
 from headwise.data.items.dataset import cut_batches
-from headwise.linear.chain_decoding import marginals, viterbi
-from headwise.linear.tag_crf import CrfTagger
+from headwise.linear.tag_crf import CrfTagger, marginals, viterbi
 from headwise.metrics.tag_schemes import scheme_constraints
 from headwise.runtime.layers import Floats
 from headwise.runtime.limits import check_finite

@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from headwise.core.config import JsonObject
 from headwise.core.errors import HeadwiseError
 from headwise.data.items.dataset import plan_batches
-from headwise.nn.embeddings.row_embedding import RowEmbedding
+from headwise.nn.embeddings.word_reading import RowEmbedding
 from headwise.training.optimizer import AdamW
 from headwise.training.run_state import (
     OutOfMemoryRetry,

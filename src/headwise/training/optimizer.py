@@ -16,7 +16,7 @@ from torch import Tensor
 from headwise.core import native
 from headwise.core.config import JsonObject
 from headwise.core.errors import HeadwiseError
-from headwise.nn.embeddings.row_embedding import RowEmbedding
+from headwise.nn.embeddings.word_reading import RowEmbedding
 
 _BETAS, _EPSILON = (0.9, 0.999), 1e-8
 _RATIO = _BETAS[0] / _BETAS[1] ** 0.5  # of a step to the one before, where there are no gradients

@@ -8,8 +8,7 @@ from headwise.core.config import JsonObject, check_choice, check_range, to_dict
 from headwise.core.errors import ConfigError
 from headwise.data.columns.reading_options import SoftLabelOptions
 from headwise.data.splits.split_config import SplitConfig
-from headwise.nn.networks.model_config import ModelConfig
-from headwise.nn.networks.model_sections import LABEL_SECTIONS
+from headwise.nn.networks.model_config import LABEL_SECTIONS, ModelConfig
 
 if TYPE_CHECKING:
     from headwise.training.warm_start import PreviousModel
@@ -138,3 +137,29 @@ class RunConfig:
             **model,
             "train": to_dict(self.train),
         }
+
+
+@dataclass(frozen=True)
+class DistillationConfig:
+    """How a model learns from the answers of a teacher."""
+
+    most: int = 50_000
+    """Largest number of unlabelled texts, a random sample of the file; 0 = all."""
+    column: str | None = None
+    """Column of the unlabelled texts: its name, or its number from 1."""
+    label_weight: float = 1.0
+    """Training weight of texts with human labels; texts labelled by the teacher have weight 1."""
+    temperature: float = 1.0
+    """Temperature of the teacher's probabilities: below 1 sharpens them, above 1 flattens them."""
+    linear: bool = True
+    """For a sentence encoder: add a linear model on words and characters, with a weight chosen by
+    cross-validation; off = logistic regression on the vectors alone."""
+    revision: str = "main"
+    """For a sentence encoder on the hub: branch, tag or commit."""
+    max_pieces: int = 128
+    """For a sentence encoder: largest number of word pieces of a text."""
+
+    def __post_init__(self) -> None:
+        check_range(self, "most", low=0)
+        check_range(self, "label_weight", "temperature", low=0.01, high=10_000)
+        check_range(self, "max_pieces", low=8)

@@ -30,7 +30,7 @@ from headwise.nn.embeddings.base_embedding import BaseEmbedding
 from headwise.nn.embeddings.encoded_batches import batch_of
 from headwise.nn.embeddings.pretrained import PretrainedEmbedding
 from headwise.nn.embeddings.word_embedding import tagger_words
-from headwise.nn.networks.linear_tag_member import TagLinearBuffers
+from headwise.nn.networks.linear_members import TagLinearBuffers
 from headwise.nn.networks.tag_model import TagModel
 from headwise.nn.ragged import Layout, Ragged
 from headwise.training.train_result import ModelEnsembleFitter, OutOfFold, PostTrainingFit, memoized

@@ -37,8 +37,7 @@ from headwise.nn.networks.text_models import (
     TextRegressorModel,
 )
 from headwise.training.label_names import append_label_names, label_counts
-from headwise.training.linear_probe import FOLDS, fit_linear_number_probe, fit_linear_probe
-from headwise.training.probe_inputs import ProbeInputs
+from headwise.training.linear_probe import FOLDS, ProbeInputs, fit_linear_number_probe, fit_linear_probe
 
 AnyReader = TypeVar("AnyReader", bound=TextEncoderModel | BagModel)
 

@@ -14,7 +14,7 @@ from cyclopts import App, CycloptsError
 from headwise.app.cli import main
 from headwise.app.cli.command_line import _parsed, build_app
 from headwise.app.cli.flags import SECTION_HEADINGS, flag_values, flags, flags_of, section_values
-from headwise.app.cli.train_flags import unnamed_flags
+from headwise.app.cli.train_help import unnamed_flags
 
 
 @dataclass(frozen=True)

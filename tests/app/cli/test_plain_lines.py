@@ -6,7 +6,7 @@ import pytest
 
 from headwise.app.cli import main
 from headwise.app.cli.command_line import parse
-from headwise.app.cli.plain_lines import plain_call
+from headwise.app.cli.command_run import plain_call
 from headwise.app.workflows.predict import predict_file
 from headwise.data.files.file_lists import list_files
 

@@ -95,7 +95,7 @@ def test_values_that_cannot_be(run, model, arguments, said):
 
 def test_without_the_extra(run, model, monkeypatch):
     monkeypatch.setitem(sys.modules, "uvicorn", None)
-    monkeypatch.delitem(sys.modules, "headwise.app.serve.shutdown", raising=False)
+    monkeypatch.delitem(sys.modules, "headwise.app.serve.middleware", raising=False)
     code, _, err = run("serve", model)
     assert code == 2
     assert "[HW901]" in err

@@ -32,7 +32,7 @@ from headwise.text.static_embeddings.base_vectors import QuantizedMatrix
 from headwise.text.text_configs import BaseConfig, WordConfig
 from headwise.text.vocabulary import Vocabulary
 from headwise.training import fit as fit_module
-from headwise.training.probe_inputs import ENCODER_LENGTH, ProbeInputs
+from headwise.training.linear_probe import ENCODER_LENGTH, ProbeInputs
 
 WORDS = ("good", "fine", "great", "bad", "poor", "awful", "not", "a", "film", "book", "this", "is", ".")
 ENCODER_SETTINGS = {"name": "ms-transformer", "width": 8, "layers": 1, "heads": 2, "head_size": 4}

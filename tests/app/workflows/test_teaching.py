@@ -11,7 +11,6 @@ from headwise.app import training_checks as output_folder
 from headwise.app import training_plan
 from headwise.app.cli import main
 from headwise.app.distillation import DistillationSet, DistillationSettings, sample, sharpened
-from headwise.app.distillation_config import DistillationConfig
 from headwise.app.reporter import Reporter
 from headwise.app.training_checks import LEAST_UNLABELLED, TEACHER_CACHE, TrainingFinished
 from headwise.app.workflows.train import train_files
@@ -20,6 +19,7 @@ from headwise.data.errors import DataError
 from headwise.models.tasks import task_settings as defaults
 from headwise.text.static_embeddings import open_base
 from headwise.training.pretraining.base_config import TeacherConfig
+from headwise.training.settings import DistillationConfig
 
 SMALL = {
     "model": {"task": "classify"},

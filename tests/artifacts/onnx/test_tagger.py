@@ -22,7 +22,7 @@ from headwise.nn.encoders import ENCODERS
 from headwise.nn.encoders.encoder_configs import WindowsConfig
 from headwise.nn.layers.crf import CRF
 from headwise.nn.layers.layer_configs import TaggerConfig
-from headwise.nn.networks.linear_tag_member import TagLinearBuffers
+from headwise.nn.networks.linear_members import TagLinearBuffers
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.tag_model import TagModel
 from headwise.nn.ragged import Layout, Ragged

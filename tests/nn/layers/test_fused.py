@@ -6,8 +6,8 @@ from torch import nn
 from torch.autograd import forward_ad, gradcheck, gradgradcheck
 
 from headwise.nn.attention.self_attention import SelfAttention
-from headwise.nn.embeddings.row_embedding import RowEmbedding
 from headwise.nn.embeddings.word_reading import (
+    RowEmbedding,
     WordRows,
     is_one_operation,
     plain_read_words,

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from headwise.core.garbage import pause_collection
+from headwise.core.allocator import pause_collection
 
 _LEADING_PATHS = {
     **dict.fromkeys(("predict", "explain", "evaluate"), ("model", "file")),

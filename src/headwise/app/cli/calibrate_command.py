@@ -8,10 +8,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from headwise.app.cli.argument_types import Switch
+from headwise.app.cli.argument_types import FileArgument, ModelFolder, OptionalParses, OutputFile, Switch
 from headwise.app.cli.console import note, percent, print_json, visible
 from headwise.app.cli.console import output as console
-from headwise.app.cli.file_arguments import FileArgument, ModelFolder, OptionalParses, OutputFile
 from headwise.app.cli.flags import OpeningArgument, flag_values, section_flags
 from headwise.app.cli.path_checks import check_one_standard_input, check_output_is_folder
 from headwise.app.cli.terminal import TerminalReporter

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from inspect import BoundArguments
-from typing import Any
+from typing import Any, Literal
 
 from cyclopts import (
     App,
@@ -16,10 +16,10 @@ from cyclopts import (
     UnusedCliTokensError,
 )
 
-from headwise.app.cli.console import note
-from headwise.app.cli.deferred_checks import forget_checks, run_checks
-from headwise.app.cli.usage_error import UsageError
-from headwise.core.close_names import close_names
+from headwise.app.cli.console import UsageError, note
+from headwise.app.cli.path_checks import forget_checks, run_checks
+from headwise.core.config import close_names
+from headwise.core.errors import ConfigError
 from headwise.core.version import __version__
 
 COMMANDS = {
@@ -111,12 +111,12 @@ def build_app(command: str = "", arguments: Sequence[str] = (), *, only_named: b
 
             path = train_with_short_help(arguments)
         elif name == command == "train" and only_named and not {*HELP, ALL} & set(arguments):
-            from headwise.app.cli.train_flags import train_without, unnamed_flags
+            from headwise.app.cli.train_help import train_without, unnamed_flags
 
             path = train_without(unnamed_flags(arguments))
         app.command(path, name=name, help=None if name == command else summary, sort_key=place)
     for verb, summary in _COMPLETION.items():
-        path, name = f"headwise.app.cli.shell_completion:{verb}_completion", f"--{verb}-completion"
+        path, name = f"headwise.app.cli.command_line:{verb}_completion", f"--{verb}-completion"
         app.command(path, name=name, help=None if name == command else summary, group="Completion")
     return app
 
@@ -221,3 +221,45 @@ def _log_to_console() -> Iterator[None]:
     finally:
         log.removeHandler(handler)
         log.setLevel(before)
+
+
+Shell = Literal["bash", "zsh", "fish"]
+
+
+def install_completion(*, shell: Shell | None = None) -> int:
+    """Make the shell complete commands and flags of headwise, with the Tab key.
+
+    The script is written where the shell looks for such scripts. For bash and zsh, a line that reads it is
+    added to .bashrc or .zshrc. The shell reads it when it starts anew.
+
+    Args:
+        shell: The shell. [the one that runs the command]
+
+    Raises:
+        HeadwiseError: The shell is not one of these, or the script cannot be written.
+    """
+    from cyclopts.completion.detect import ShellDetectionError
+
+    try:
+        path = build_app().install_completion(shell=shell)
+    except ShellDetectionError:
+        raise ConfigError(
+            "the shell of this command could not be found out; name it with --shell bash, zsh or fish"
+        ) from None
+    except ValueError as error:
+        raise ConfigError(f"no completion for this shell ({error}); expected bash, zsh or fish") from None
+    except OSError as error:
+        raise ConfigError(f"{error.filename}: cannot be written: {error.strerror}", code="HW604") from error
+    note(f"the completion is in {path}; it works in a new shell")
+    return 0
+
+
+def show_completion(shell: Shell, /) -> int:
+    """Print the script with which a shell completes commands and flags of headwise.
+
+    Args:
+        shell: The shell.
+    """
+
+    print(build_app().generate_completion(shell=shell))
+    return 0

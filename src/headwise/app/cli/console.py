@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
+class UsageError(Exception):
+    """A command line is wrong; the message says how."""
+
+
 STANDARD_OUTPUT = "-"
 
 _STRICT_HANDLERS = ("strict", "surrogateescape")

@@ -8,9 +8,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from headwise.app.cli.argument_types import Integer, Integers, Switch
+from headwise.app.cli.argument_types import FileArgument, Integer, Integers, OptionalOutputFile, Switch
 from headwise.app.cli.console import check_page_output, columns, note, output, print_json, write_atomically
-from headwise.app.cli.file_arguments import FileArgument, OptionalOutputFile
 from headwise.app.cli.flags import flag_values, section_flags
 from headwise.app.cli.path_checks import is_standard
 from headwise.app.cli.terminal import TerminalReporter

@@ -6,8 +6,13 @@
 from pathlib import Path
 from types import SimpleNamespace
 
-from headwise.app.cli.argument_types import Switch
-from headwise.app.cli.file_arguments import FileArgument, OptionalFile, OptionalOutput, OptionalRecipe
+from headwise.app.cli.argument_types import (
+    FileArgument,
+    OptionalFile,
+    OptionalOutput,
+    OptionalRecipe,
+    Switch,
+)
 from headwise.app.cli.flags import flag_values, flags_of, section_flags
 from headwise.app.cli.train_command import train
 from headwise.app.cli.train_help import DEFAULT_TASK

@@ -12,8 +12,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from headwise.app.cli.argument_types import UncheckedFile
 from headwise.app.cli.console import columns, note, output, print_json, visible
-from headwise.app.cli.file_arguments import UncheckedFile
 from headwise.app.cli.flags import flag_values, section_flags
 from headwise.data.doctor.doctor_report import DoctorReport, FileReport
 from headwise.data.doctor.findings import Finding

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Literal
 from rich.padding import Padding
 from rich.text import Text
 
-from headwise.app.cli.argument_types import Integer, Switch
+from headwise.app.cli.argument_types import FileArgument, Integer, ModelFolder, OptionalParses, Switch
 from headwise.app.cli.console import excerpt, output, print_json, visible
-from headwise.app.cli.file_arguments import FileArgument, ModelFolder, OptionalParses
 from headwise.app.cli.flags import OpeningArgument, flag_values, section_flags
 from headwise.app.cli.metric_tables import print_metrics
 from headwise.app.cli.path_checks import check_one_standard_input

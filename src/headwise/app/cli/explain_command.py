@@ -11,10 +11,15 @@ from typing import TYPE_CHECKING
 from rich.padding import Padding
 from rich.text import Text
 
-from headwise.app.cli.argument_types import Switch
+from headwise.app.cli.argument_types import (
+    ModelFolder,
+    OptionalOutput,
+    OptionalParses,
+    Switch,
+    TextsArgument,
+)
 from headwise.app.cli.console import note, visible
 from headwise.app.cli.console import output as console
-from headwise.app.cli.file_arguments import ModelFolder, OptionalOutput, OptionalParses, TextsArgument
 from headwise.app.cli.flags import LABEL_SETTINGS, OpeningArgument, flag_values, section_flags
 from headwise.app.cli.path_checks import check_one_standard_input, is_standard
 from headwise.app.cli.predict_command import check_file

@@ -4,9 +4,8 @@ import shlex
 from pathlib import Path
 from typing import Literal
 
-from headwise.app.cli.argument_types import Switch
+from headwise.app.cli.argument_types import ModelFolder, OutputFile, Switch
 from headwise.app.cli.console import note, visible, write_atomically
-from headwise.app.cli.file_arguments import ModelFolder, OutputFile
 from headwise.app.cli.path_checks import check_output_is_folder, is_standard
 from headwise.core.errors import ConfigError
 

@@ -227,10 +227,9 @@ LABEL_SETTINGS = frozenset(
 @cache
 def _configs() -> dict[str, type]:
     """The configuration of each section, except those that depend on the task or on the encoder."""
-    from headwise.app.distillation_config import DistillationConfig
     from headwise.data.splits.split_config import SplitConfig
     from headwise.nn.networks.model_config import CONFIGS
-    from headwise.training.settings import TrainConfig, VectorsConfig
+    from headwise.training.settings import DistillationConfig, TrainConfig, VectorsConfig
 
     return {
         "teach": DistillationConfig,

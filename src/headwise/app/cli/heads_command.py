@@ -7,9 +7,14 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headwise.app.cli.argument_types import Switch
+from headwise.app.cli.argument_types import (
+    FileArgument,
+    ModelFolder,
+    OptionalOutputFile,
+    OptionalParses,
+    Switch,
+)
 from headwise.app.cli.console import check_page_output, columns, note, output, print_json, write_atomically
-from headwise.app.cli.file_arguments import FileArgument, ModelFolder, OptionalOutputFile, OptionalParses
 from headwise.app.cli.flags import OpeningArgument, flag_values, section_flags
 from headwise.app.cli.path_checks import check_one_standard_input, is_standard
 from headwise.app.cli.terminal import TerminalReporter

@@ -9,8 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from headwise.app.cli.console import columns, percent, visible
-from headwise.core.config import JsonMapping
-from headwise.core.json_values import lookup
+from headwise.core.config import JsonMapping, lookup
 from headwise.models.comparison_system import ComparisonSystem
 from headwise.models.metric_table import MetricTable, PerClassTable, format_number
 

@@ -7,10 +7,9 @@ import csv
 import io
 from dataclasses import asdict, astuple
 
-from headwise.app.cli.argument_types import Integer, Switch
+from headwise.app.cli.argument_types import FileArgument, Integer, OptionalOutput, Switch
 from headwise.app.cli.console import columns, excerpt, note, percent, print_json, visible, write_atomically
 from headwise.app.cli.console import output as console
-from headwise.app.cli.file_arguments import FileArgument, OptionalOutput
 from headwise.app.cli.flags import flag_values, section_flags
 from headwise.app.cli.path_checks import is_standard
 from headwise.app.cli.terminal import TerminalReporter

@@ -1,6 +1,6 @@
 """Checks of the paths of a command line, before a command imports slow libraries."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from headwise.core.errors import ConfigError
@@ -74,3 +74,31 @@ def check_one_standard_input(inputs: Mapping[str, Path | tuple[Path, ...] | None
     names = [name for name, path in inputs.items() if _names_standard(path)]
     if len(names) > 1:
         raise ConfigError(f"- (standard input) is given for {' and '.join(names)}; it can be read once")
+
+
+_checks: list[tuple[Callable[[Path], None] | None, Path]] = []
+
+
+def defer_check(check: Callable[[Path], None] | None, path: Path) -> None:
+    """Add a check; None leaves all checks of this command line to the command."""
+    _checks.append((check, path))
+
+
+def forget_checks() -> None:
+    """Remove the checks of a command line that could not be parsed."""
+    _checks.clear()
+
+
+def run_checks() -> None:
+    """Run the checks, in the order of the arguments.
+
+    Raises:
+        HeadwiseError: A file or folder cannot be used.
+    """
+    checks = _checks.copy()
+    _checks.clear()
+    if any(check is None for check, _ in checks):
+        return
+    for check, path in checks:
+        if check is not None:
+            check(path)

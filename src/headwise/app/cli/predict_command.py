@@ -6,8 +6,15 @@
 import shlex
 from pathlib import Path
 
-from headwise.app.cli.argument_types import Integer, Switch, Workers
-from headwise.app.cli.file_arguments import ModelFolder, OptionalOutput, OptionalParses, TextsArgument
+from headwise.app.cli.argument_types import (
+    Integer,
+    ModelFolder,
+    OptionalOutput,
+    OptionalParses,
+    Switch,
+    TextsArgument,
+    Workers,
+)
 from headwise.app.cli.flags import LABEL_SETTINGS, OpeningArgument, flag_values, section_flags
 from headwise.app.cli.path_checks import check_one_standard_input, is_standard, names_text
 from headwise.app.cli.terminal import TerminalReporter

@@ -11,10 +11,9 @@ from typing import Annotated, Literal
 from cyclopts import Group, Parameter
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from headwise.app.cli.argument_types import OptionalInteger, Switch
+from headwise.app.cli.argument_types import FileArgument, OptionalFile, OptionalInteger, Switch
 from headwise.app.cli.console import messages, note, warn
 from headwise.app.cli.console import output as results
-from headwise.app.cli.file_arguments import FileArgument, OptionalFile
 from headwise.app.cli.flags import flag_values, flags
 from headwise.app.cli.progress import WithProgressBar
 from headwise.core.allocator import keep_freed_memory

@@ -10,10 +10,16 @@ from typing import Any
 
 from rich.table import Table
 
-from headwise.app.cli.argument_types import OptionalInteger, Switch
+from headwise.app.cli.argument_types import (
+    OptionalFile,
+    OptionalInteger,
+    OptionalOutput,
+    OptionalOutputFile,
+    OptionalRecipe,
+    Switch,
+)
 from headwise.app.cli.console import check_page_output, note, print_json, write_atomically
 from headwise.app.cli.console import output as output_
-from headwise.app.cli.file_arguments import OptionalFile, OptionalOutput, OptionalOutputFile, OptionalRecipe
 from headwise.app.cli.flags import flag_values, section_flags
 from headwise.app.cli.path_checks import check_one_standard_input, check_output_is_folder, is_standard
 from headwise.app.cli.tune_command import print_candidates, run_search

@@ -6,9 +6,14 @@
 from itertools import islice
 from pathlib import Path
 
-from headwise.app.cli.argument_types import Integer, Switch
+from headwise.app.cli.argument_types import (
+    FileArgument,
+    Integer,
+    OptionalOutputFile,
+    OptionalParses,
+    Switch,
+)
 from headwise.app.cli.console import check_page_output, columns, note, output, print_json, write_atomically
-from headwise.app.cli.file_arguments import FileArgument, OptionalOutputFile, OptionalParses
 from headwise.app.cli.flags import LABEL_SETTINGS, flag_values, section_flags
 from headwise.app.cli.path_checks import check_one_standard_input, is_standard
 from headwise.app.cli.terminal import TerminalReporter

@@ -8,9 +8,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from headwise.app.cli.argument_types import Switch
+from headwise.app.cli.argument_types import ModelFolder, OptionalFile, OptionalParses, OutputFile, Switch
 from headwise.app.cli.console import note, write_atomically
-from headwise.app.cli.file_arguments import ModelFolder, OptionalFile, OptionalParses, OutputFile
 from headwise.app.cli.flags import OpeningArgument, flag_values, section_flags
 from headwise.app.cli.path_checks import check_one_standard_input, is_standard
 from headwise.app.cli.terminal import TerminalReporter

@@ -8,8 +8,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from headwise.app.cli.argument_types import ModelFolder
 from headwise.app.cli.console import note
-from headwise.app.cli.file_arguments import ModelFolder
 from headwise.app.cli.flags import flag_values, flags
 from headwise.core.allocator import keep_freed_memory
 from headwise.core.config import from_dict

@@ -7,8 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from headwise.app.cli.argument_types import Integer
-from headwise.app.cli.file_arguments import ModelFolder, OptionalOutputFile
+from headwise.app.cli.argument_types import Integer, ModelFolder, OptionalOutputFile
 from headwise.app.cli.flags import LABEL_SETTINGS, OpeningArgument, flag_values, section_flags
 from headwise.app.cli.terminal import TerminalReporter
 from headwise.core.allocator import keep_freed_memory

@@ -10,9 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from headwise.app.cli.argument_types import Integer, Switch
+from headwise.app.cli.argument_types import (
+    Integer,
+    ModelFolder,
+    OptionalOutput,
+    OptionalParses,
+    Switch,
+    TextsArgument,
+)
 from headwise.app.cli.console import note
-from headwise.app.cli.file_arguments import ModelFolder, OptionalOutput, OptionalParses, TextsArgument
 from headwise.app.cli.flags import OpeningArgument, flag_values, section_flags
 from headwise.app.cli.path_checks import check_one_standard_input, is_standard
 from headwise.app.cli.predict_command import check_file

@@ -8,8 +8,7 @@ from typing import Annotated, Any
 
 from cyclopts import Group, Parameter
 
-from headwise.app.cli.console import check_page_output, print_json, warn
-from headwise.app.cli.file_arguments import (
+from headwise.app.cli.argument_types import (
     FileArgument,
     OptionalFile,
     OptionalFiles,
@@ -18,6 +17,7 @@ from headwise.app.cli.file_arguments import (
     OptionalParses,
     OptionalRecipe,
 )
+from headwise.app.cli.console import check_page_output, print_json, warn
 from headwise.app.cli.flags import every_flag, section_values
 from headwise.app.cli.path_checks import check_one_standard_input, check_output_is_folder, is_standard
 from headwise.app.cli.terminal import QuietReporter, TerminalReporter
@@ -241,8 +241,8 @@ def distillation_settings(teacher: str | None, unlabelled: Path | None, settings
             raise ConfigError(f"{given_flag} needs a --teacher{proposal}")
         return None
     from headwise.app.distillation import DistillationSettings
-    from headwise.app.distillation_config import DistillationConfig
     from headwise.core.config import from_dict
+    from headwise.training.settings import DistillationConfig
 
     texts = None if unlabelled is None else str(unlabelled)
     return DistillationSettings(teacher, texts, from_dict(DistillationConfig, settings))

@@ -9,10 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from headwise.app.cli.argument_types import Integer, Switch
+from headwise.app.cli.argument_types import (
+    FileArgument,
+    Integer,
+    OptionalFile,
+    OptionalOutput,
+    OptionalRecipe,
+    Switch,
+)
 from headwise.app.cli.console import columns, note, print_json
 from headwise.app.cli.console import output as output_
-from headwise.app.cli.file_arguments import FileArgument, OptionalFile, OptionalOutput, OptionalRecipe
 from headwise.app.cli.flags import flag_values, section_flags
 from headwise.app.cli.path_checks import check_one_standard_input, check_output_is_folder
 from headwise.app.cli.terminal import TerminalReporter

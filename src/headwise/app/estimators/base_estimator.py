@@ -24,9 +24,8 @@ from headwise.app.training_request import resolve
 from headwise.artifacts import save_model
 from headwise.artifacts.model_card import model_html
 from headwise.artifacts.model_info import ModelInfo
-from headwise.core.config import JsonMapping, JsonObject
+from headwise.core.config import JsonMapping, JsonObject, section_of
 from headwise.core.errors import ConfigError
-from headwise.core.json_values import section_of
 from headwise.models.explanation import Explanation
 from headwise.models.tasks import find_task
 from headwise.nn.encoders.encoder_configs import EncoderName

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from headwise.app.configuration import Sections
 from headwise.app.estimators.base_estimator import TextEstimator
-from headwise.app.estimators.embedding_methods import EmbeddingMethods
+from headwise.app.estimators.embedding_methods import EmbeddingMethods, NoveltyMethods
 from headwise.app.estimators.estimator_inputs import (
     Inputs,
     Targets,
@@ -29,7 +29,6 @@ from headwise.app.estimators.estimator_inputs import (
     unpack_dev,
     weights_for,
 )
-from headwise.app.estimators.novelty_methods import NoveltyMethods
 from headwise.app.estimators.table_columns import Features, TableEstimator
 from headwise.artifacts.model_info import ModelInfo
 from headwise.core.config import JsonObject

@@ -12,7 +12,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags, check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
-from headwise.app.estimators.embedding_methods import EmbeddingMethods
+from headwise.app.estimators.embedding_methods import EmbeddingMethods, NoveltyMethods
 from headwise.app.estimators.estimator_inputs import (
     Inputs,
     Targets,
@@ -24,7 +24,6 @@ from headwise.app.estimators.estimator_inputs import (
     unpack_dev,
     weights_for,
 )
-from headwise.app.estimators.novelty_methods import NoveltyMethods
 from headwise.app.estimators.table_columns import TableEstimator
 from headwise.artifacts.model_info import ModelInfo
 from headwise.data.items.examples import MultiLabelExample, as_example

@@ -53,7 +53,7 @@ def serve(
         most_bytes: See `headwise.app.serve.http_app.create_app`.
         most_waiting: See `headwise.app.serve.http_app.create_app`.
         most_seconds: See `headwise.app.serve.http_app.create_app`.
-        grace_seconds: See `headwise.app.serve.shutdown.run`.
+        grace_seconds: See `headwise.app.serve.middleware.run`.
         root_path: See `headwise.app.serve.http_app.create_app`.
         cors: See `headwise.app.serve.http_app.create_app`.
         log: A file to which a line is appended for each request; "-" is standard error.
@@ -79,7 +79,7 @@ def serve(
         raise ConfigError(f"--root-path {root_path}; expected a path from the root, such as /{root_path}")
     try:
         from headwise.app.serve.http_app import create_app, is_local
-        from headwise.app.serve.shutdown import run
+        from headwise.app.serve.middleware import run
     except ImportError as error:
         raise ServeError(
             f"{error.name} is not installed; headwise serve needs it: pip install '.[serve]'",

@@ -11,10 +11,9 @@ from headwise.app.session import FileArguments
 from headwise.app.training_checks import check_output_folder
 from headwise.app.workflows.evaluate import ContaminationCheck
 from headwise.artifacts import save_model
-from headwise.core.config import JsonMapping, JsonObject
+from headwise.core.config import JsonMapping, JsonObject, lookup
 from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
-from headwise.core.json_values import lookup
 from headwise.data.items.examples import DisplayNames
 from headwise.metrics.metric_keys import OPERATING_POINTS
 from headwise.models.metric_table import MetricTable

@@ -9,24 +9,22 @@ from typing import Any, Literal, Unpack
 from numpy.typing import NDArray
 
 from headwise.app.session import FileArguments, open_task_session
-from headwise.app.task_session import TaskSession
+from headwise.app.session_base import TaskSession
 from headwise.app.workflows.memory_tables import DataArgument, tables_as_files
 from headwise.artifacts.model_info import DataInfo
-from headwise.core.config import JsonMapping, JsonObject
+from headwise.core.config import JsonMapping, JsonObject, is_number, lookup
 from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
-from headwise.core.json_values import is_number, lookup
 from headwise.data.items.labels import evaluation_weights
 from headwise.data.splits.contamination import in_fingerprint, repetition_warning
 from headwise.metrics.classification_scores import wilson_interval
 from headwise.metrics.novelty import NoveltyScores, novelty_json
-from headwise.models.comparison_system import ComparisonSystem
+from headwise.models.comparison_system import ComparisonSystem, score_unseen
 from headwise.models.evaluation_types import Evaluation, score_by_name
 from headwise.models.predictor import many_unknown
 from headwise.models.report_message import ReportMessage
 from headwise.models.report_page import ReportContents, scores_fragment
 from headwise.models.tasks.task import Task
-from headwise.models.tasks.unseen_scores import score_unseen
 from headwise.text.parsing import cache_warning
 
 _MANY_UNKNOWN_SYMBOLS = 0.01
@@ -172,7 +170,7 @@ class ContaminationCheck:
         Also a message if near-duplicates, which only the training run can detect, are left out too."""
         in_training = self.session.info.metrics.systems.get("unseen") if self.is_test else None
         if in_training is None:
-            return score_unseen(self.session.task, self.session.model, self.items, self.learnt), []
+            return score_unseen(self.session.task.evaluate, self.session.model, self.items, self.learnt), []
         new = len(self.items) - len(self.learnt)
         if in_training.name.endswith(f" on {new:,} unseen"):  # older folders have another name before it
             return in_training, []

@@ -15,10 +15,9 @@ from headwise.app.session import FileArguments
 from headwise.app.training_checks import check_output_folder
 from headwise.app.workflows.evaluate import ContaminationCheck
 from headwise.artifacts import save_model
-from headwise.core.config import JsonObject
+from headwise.core.config import JsonObject, is_number, lookup
 from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
-from headwise.core.json_values import is_number, lookup
 from headwise.metrics.classification_scores import paired_interval
 from headwise.metrics.metric_keys import SELECTIVE_PREDICTION
 from headwise.metrics.operating_points import RiskCoverageCurve

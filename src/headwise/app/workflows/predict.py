@@ -16,12 +16,12 @@ from headwise.app.reporter import NULL_REPORTER, Reporter
 from headwise.app.session import FileArguments, Session, open_session
 from headwise.app.workflows.prediction_tables import TableOutput
 from headwise.artifacts.model_folder import is_headwise_folder
+from headwise.core.allocator import resume_collection
 from headwise.core.config import JsonMapping
 from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.core.file_lock import locked_file
 from headwise.core.folder_layout import EXPORTED, MANIFEST
-from headwise.core.garbage import resume_collection
 from headwise.core.threads import usable_threads
 from headwise.data.files.file_lists import FilesArgument, first_path, list_files, paths_of
 from headwise.data.files.file_preview import has_byte_order_mark

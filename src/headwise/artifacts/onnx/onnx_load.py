@@ -62,7 +62,7 @@ from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.items.label_types import TagSequenceType
 from headwise.data.items.sentence_items import TaggedSentenceItems
 from headwise.linear.pair_features import NUMBERS, dense_pair_size
-from headwise.linear.tag_tables import TagTableFormat
+from headwise.linear.tag_crf import TagTableFormat
 from headwise.metrics.novelty import unit_vectors
 from headwise.runtime.chain_tagger import CrfScores, chain_shapes
 from headwise.runtime.layers import LayerWeights

@@ -7,8 +7,8 @@ A model reads one text, with a part in each line.
 
 from collections.abc import Iterable, Sequence
 
-from headwise.core.invisible import without_invisible
 from headwise.core.lazy_pattern import lazy_pattern
+from headwise.core.text_normalization import without_invisible
 
 # fmt: off
 TEXT_NAMES = (

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from headwise.core.invisible import without_invisible
+from headwise.core.text_normalization import without_invisible
 from headwise.data.columns.column_names import is_never_label
 from headwise.data.columns.text_columns import Columns, choose_text, find_column, names_in
 from headwise.data.files.file_source import DataSource, Record

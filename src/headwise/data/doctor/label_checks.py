@@ -6,14 +6,13 @@ from itertools import combinations
 
 import numpy as np
 
-from headwise.core.close_names import close_names
+from headwise.core.config import close_names
 from headwise.core.lazy_pattern import lazy_pattern
-from headwise.core.look_alikes import with_latin_letters
 from headwise.core.text_normalization import normalize_text
 from headwise.data.doctor.doctor_report import NumberSummary
 from headwise.data.doctor.examined_file import CheckedFile
 from headwise.data.doctor.findings import Finding, abbreviate, count
-from headwise.data.formats.glued_labels import GLUED_FORMATS, labels_with_words
+from headwise.data.formats.label_text import GLUED_FORMATS, labels_with_words
 from headwise.data.items.labels import (
     all_labels,
     effective_sample_size,
@@ -23,6 +22,7 @@ from headwise.data.items.labels import (
     parse_number,
     quoted,
     training_spellings,
+    with_latin_letters,
 )
 
 RARE = 5  # items below which a class can hardly be learnt

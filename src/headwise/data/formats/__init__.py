@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from headwise.data.files.file_source import DataSource, Record
 from headwise.data.files.tables import TableRow
-from headwise.data.files.text_lines import Line
-from headwise.data.formats import csv, fasttext, jsonl, label_text, rasa, text, tsv
+from headwise.data.files.text_lines import Line, without_returns
+from headwise.data.formats import csv, fasttext, jsonl, label_text, rasa, tsv
 from headwise.data.formats import sentiment_trees as sst
 from headwise.data.formats.annotation_exports import flatten_tables
 from headwise.data.formats.csv_records import MOST_FIELDS, Cells, too_many_fields_error
@@ -58,6 +58,11 @@ def _parquet_records(_: Iterator[Line], source: DataSource) -> Iterator[Record]:
     return jsonl.flatten(rows, source)
 
 
+def _plain_records(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
+    """One text per line, no labels; a blank line is an empty text."""
+    return (Record(number, {"text": text}) for number, text in without_returns(lines))
+
+
 FORMATS: dict[str, TextFormat] = {
     "jsonl": TextFormat(jsonl.read_records, jsonl.recognise, (".jsonl", ".ndjson", ".json"), table=True),
     "rasa": TextFormat(rasa.read_records, rasa.recognise, (".yml", ".yaml"), table=True),
@@ -69,5 +74,5 @@ FORMATS: dict[str, TextFormat] = {
     # Binary tables, which have rows instead of lines.
     "xlsx": TextFormat(_workbook_records, lambda texts: False, table=True),
     "parquet": TextFormat(_parquet_records, lambda texts: False, table=True),
-    "text": TextFormat(text.read_records, lambda texts: False),
+    "text": TextFormat(_plain_records, lambda texts: False),
 }

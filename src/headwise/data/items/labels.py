@@ -16,11 +16,23 @@ from numpy.typing import NDArray
 
 from headwise.core.config import JsonObject
 from headwise.core.lazy_pattern import lazy_pattern
-from headwise.core.look_alikes import with_latin_letters
 from headwise.core.text_normalization import normalize_text
 from headwise.data.doctor.findings import abbreviate
 from headwise.data.errors import DataError
 from headwise.data.items.dataset import items_at
+
+_CYRILLIC = dict(zip("аеорсухіјѕһԁАВЕКМНОРСТХУІЈЅ", "aeopcyxijshdABEKMHOPCTXYIJS", strict=True))
+_GREEK = dict(zip("ονΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ovABEZHIKMNOPTYX", strict=True))
+_LATIN = str.maketrans(_CYRILLIC | _GREEK)
+
+
+def with_latin_letters(name: str) -> str:
+    """A name of Latin letters and others that look like them, with Latin ones for these; a name without
+    Latin letters, as of another language, is unchanged."""
+    if name.isascii() or not any(letter.isascii() and letter.isalpha() for letter in name):
+        return name
+    return name.translate(_LATIN)
+
 
 T = TypeVar("T")
 

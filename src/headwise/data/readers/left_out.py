@@ -2,7 +2,7 @@
 
 import sys
 
-from headwise.core.invisible import without_invisible
+from headwise.core.text_normalization import without_invisible
 from headwise.data.doctor.findings import abbreviate
 from headwise.data.files.file_source import DataSource
 from headwise.data.formats.jsonl import as_text

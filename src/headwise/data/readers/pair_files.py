@@ -10,7 +10,7 @@ from functools import partial
 from itertools import zip_longest
 from os import PathLike, fspath
 
-from headwise.core.invisible import without_invisible
+from headwise.core.text_normalization import without_invisible
 from headwise.data.columns.item_options import DEFAULT_PAIR_OPTIONS, PairOptions
 from headwise.data.columns.pair_columns import PairColumns, choose_pair_columns
 from headwise.data.columns.soft_label_columns import read_weight

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import numpy as np
 
-from headwise.core.config import JsonMapping, JsonObject
+from headwise.core.config import JsonMapping, JsonObject, lookup
 from headwise.core.errors import ConfigError
-from headwise.core.json_values import lookup
 from headwise.data.items.dataset import Dataset
 from headwise.data.items.examples import Example
 from headwise.data.items.labels import (

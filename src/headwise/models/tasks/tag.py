@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from headwise.core.config import JsonMapping, JsonObject
-from headwise.core.json_values import lookup
+from headwise.core.config import JsonMapping, JsonObject, lookup
 from headwise.data.doctor.findings import abbreviate
 from headwise.data.errors import DataError
 from headwise.data.items.examples import TaggedSentence

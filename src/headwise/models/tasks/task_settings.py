@@ -20,7 +20,7 @@ from headwise.nn.encoders.encoder_configs import (
     causal_settings,
     text_settings,
 )
-from headwise.nn.networks.model_sections import LABEL_SECTIONS, TEXT_SECTIONS
+from headwise.nn.networks.model_config import LABEL_SECTIONS, TEXT_SECTIONS
 
 Settings = dict[str, JsonObject]
 """The sections of a recipe."""

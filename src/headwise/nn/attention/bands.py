@@ -18,8 +18,7 @@ from headwise.nn.attention import reference
 from headwise.nn.priors import Band, Prior
 from headwise.nn.priors.validation import check_band, is_built_in
 from headwise.nn.ragged import Layout
-from headwise.nn.second_gradients import differentiable_gradients
-from headwise.nn.torch_modes import cacheable_tensors
+from headwise.nn.torch_modes import cacheable_tensors, differentiable_gradients
 
 
 def band_of(prior: Prior, layout: Layout) -> Band | None:

@@ -9,8 +9,7 @@ from torch import Tensor, nn
 from torch.nn.functional import embedding_bag, normalize
 
 from headwise.core import native
-from headwise.nn.embeddings.row_embedding import RowEmbedding
-from headwise.nn.embeddings.word_reading import WordRows, is_one_operation, read_words
+from headwise.nn.embeddings.word_reading import RowEmbedding, WordRows, is_one_operation, read_words
 from headwise.nn.layers.dropout import Dropout
 from headwise.nn.layers.row_blocks import BlockedLinear
 from headwise.nn.ragged import Layout, Ragged

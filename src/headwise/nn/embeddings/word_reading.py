@@ -3,18 +3,36 @@
 One operation on the CPU reads each word once (see `headwise.nn.layers.fused`).
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from torch.nn.functional import embedding
 
 from headwise.core import native
 from headwise.nn.attention.cpu.kernel_rows import arrays_of
-from headwise.nn.embeddings.row_embedding import RowEmbedding
 from headwise.nn.layers.dropout import Dropout, keyed_dropout
 from headwise.nn.layers.fused import are_plain, draw_mask, is_supported
-from headwise.nn.second_gradients import differentiable_gradients
+from headwise.nn.torch_modes import differentiable_gradients
+
+
+class RowEmbedding(nn.Embedding):
+    """`torch.nn.Embedding` whose optimiser may postpone updates of the rows that a batch does not read.
+
+    Attributes:
+        before_lookup: Called with the ids `[total]` before their rows are read in training mode; with it,
+            gradients are sparse. None where the optimiser updates all rows in each step.
+    """
+
+    before_lookup: Callable[[Tensor], None] | None = None
+
+    def forward(self, input: Tensor) -> Tensor:
+        if self.before_lookup is None or not self.training:
+            return super().forward(input)
+        self.before_lookup(input)
+        return embedding(input, self.weight, sparse=True)  # the optimiser leaves out the padding row
 
 
 class WordRows(NamedTuple):

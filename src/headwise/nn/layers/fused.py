@@ -15,7 +15,7 @@ from torch.nn import functional
 from headwise.core import native
 from headwise.nn.attention.cpu.kernel_rows import arrays_of, switched_off_reason, unsupported_rows_reason
 from headwise.nn.layers.dropout import Dropout, draw_key, keyed_dropout
-from headwise.nn.second_gradients import differentiable_gradients
+from headwise.nn.torch_modes import differentiable_gradients
 
 _MOST = 1 << 31  # values of a tensor
 

@@ -26,11 +26,18 @@ from headwise.nn.layers.layer_configs import (
     ThresholdConfig,
     UnknownConfig,
 )
-from headwise.nn.networks.model_sections import LABEL_SECTIONS
 from headwise.text.text_configs import BaseConfig, CharacterConfig, SyntaxConfig, WordConfig
 
 if TYPE_CHECKING:
     from headwise.nn.encoders.encoder_configs import EncoderConfig
+
+
+TEXT_SECTIONS = ("words", "base", "pretrained", "syntax", "encoder", "windows")
+"""The sections of all models of texts; tasks add further sections."""
+
+LABEL_SECTIONS = (*TEXT_SECTIONS, "classifier", "linear_model", "unknown")
+"""The sections of a text classifier."""
+
 
 CONFIGS: dict[str, type] = {
     "words": WordConfig,

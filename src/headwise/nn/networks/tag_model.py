@@ -26,8 +26,7 @@ from headwise.nn.encoders.encoder import Encoded
 from headwise.nn.encoders.encoder_configs import output_width
 from headwise.nn.layers.crf import CRF
 from headwise.nn.layers.tag_layers import Tagger
-from headwise.nn.networks.linear_members import with_linear_sizes
-from headwise.nn.networks.linear_tag_member import TagLinearBuffers
+from headwise.nn.networks.linear_members import TagLinearBuffers, with_linear_sizes
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.word_model import WordModel
 from headwise.nn.ragged import Ragged

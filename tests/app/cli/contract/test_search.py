@@ -12,7 +12,7 @@ from headwise.app.model_session import ModelSession
 from headwise.app.workflows.search_spaces import settings_search_space
 from headwise.app.workflows.tune import tune_file
 from headwise.artifacts import load_model, read_info
-from headwise.core.json_values import lookup
+from headwise.core.config import lookup
 
 LEFT_OUT = {
     "test_items_add_up_to_the_headline": ("language-model", "masked-words"),

@@ -19,7 +19,7 @@ from headwise.nn.attention.cpu.kernel_rows import arrays_of, empty_statistics
 from headwise.nn.layers.row_blocks import linear
 from headwise.nn.priors import Prior
 from headwise.nn.ragged import Layout
-from headwise.nn.second_gradients import differentiable_gradients
+from headwise.nn.torch_modes import differentiable_gradients
 
 
 def is_supported(rows: Tensor, weight: Tensor, priors: Sequence[Prior], layout: Layout) -> bool:
