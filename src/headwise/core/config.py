@@ -4,7 +4,7 @@ import json
 import math
 import sys
 import types
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, asdict, fields, is_dataclass
 from functools import cache
 from numbers import Integral, Real
@@ -20,19 +20,11 @@ from typing import (
     get_type_hints,
 )
 
-from headwise.core.errors import ConfigError
+from headwise.core.errors import ConfigError, close_names
 from headwise.core.lazy_pattern import lazy_pattern
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
-
-
-def close_names(name: str, names: Iterable[str], cutoff: float = 0.6) -> list[str]:
-    """The most similar of `names` in a list, which is empty if none is as similar as `cutoff`, from 0 to
-    1."""
-    from difflib import get_close_matches  # only errors need it
-
-    return get_close_matches(name, list(names), n=1, cutoff=cutoff)
 
 
 ConfigType = TypeVar("ConfigType")

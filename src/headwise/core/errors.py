@@ -1,4 +1,6 @@
-"""The errors that headwise raises for problems that a user can fix."""
+"""The errors that headwise raises for problems that a user can fix, and the names that they suggest."""
+
+from collections.abc import Iterable
 
 
 class HeadwiseError(Exception):
@@ -23,3 +25,11 @@ class ConfigError(HeadwiseError):
     """An option has an invalid value or an unknown name."""
 
     code = "HW001"
+
+
+def close_names(name: str, names: Iterable[str], cutoff: float = 0.6) -> list[str]:
+    """The most similar of `names` in a list, which is empty if none is as similar as `cutoff`, from 0 to
+    1."""
+    from difflib import get_close_matches  # only errors need it
+
+    return get_close_matches(name, list(names), n=1, cutoff=cutoff)

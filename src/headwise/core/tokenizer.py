@@ -12,8 +12,7 @@ from itertools import chain
 from typing import Protocol
 from unicodedata import normalize as unicode_normalize
 
-from headwise.core.config import close_names
-from headwise.core.errors import ConfigError
+from headwise.core.errors import ConfigError, close_names
 from headwise.core.folder_layout import UNNORMALIZED
 from headwise.core.lazy_pattern import lazy_regex
 from headwise.core.text_normalization import normalize_text, original_spans

@@ -18,8 +18,7 @@ from cyclopts import (
 
 from headwise.app.cli.console import UsageError, note
 from headwise.app.cli.path_checks import forget_checks, run_checks
-from headwise.core.config import close_names
-from headwise.core.errors import ConfigError
+from headwise.core.errors import ConfigError, close_names
 from headwise.core.version import __version__
 
 COMMANDS = {

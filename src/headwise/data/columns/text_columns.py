@@ -4,8 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from headwise.core.config import close_names
-from headwise.core.errors import ConfigError
+from headwise.core.errors import ConfigError, close_names
 from headwise.data.columns.column_contents import Column
 from headwise.data.columns.column_names import (
     COLUMN_JOINER,

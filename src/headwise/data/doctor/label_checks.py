@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
-from headwise.core.config import close_names
+from headwise.core.errors import close_names
 from headwise.core.lazy_pattern import lazy_pattern
 from headwise.core.text_normalization import normalize_text
 from headwise.data.doctor.doctor_report import NumberSummary

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from itertools import chain
 from typing import IO, TYPE_CHECKING, BinaryIO, cast
 
-from headwise.core.config import close_names
+from headwise.core.errors import close_names
 from headwise.data.errors import DataError
 from headwise.data.files.compression import open_bytes
 from headwise.data.files.text_lines import Line, decoded_lines, read_lines

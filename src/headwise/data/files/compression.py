@@ -9,7 +9,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from headwise.core.config import close_names
+from headwise.core.errors import close_names
 from headwise.data.errors import DataError
 from headwise.data.files.file_signatures import (
     BEGINNING,

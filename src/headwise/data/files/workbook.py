@@ -14,7 +14,7 @@ from itertools import chain, count, islice
 from pathlib import Path
 from typing import IO, Any
 
-from headwise.core.config import close_names
+from headwise.core.errors import close_names
 from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.doctor.findings import abbreviate
 from headwise.data.errors import DataError

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from headwise.core.config import close_names
+from headwise.core.errors import close_names
 from headwise.data.doctor.findings import abbreviate
 from headwise.data.errors import DataError
 from headwise.data.items.dataset import Dataset

@@ -8,8 +8,7 @@ from functools import partial
 from os import PathLike, fspath
 from typing import Any, Protocol, TypeVar
 
-from headwise.core.config import close_names
-from headwise.core.errors import ConfigError
+from headwise.core.errors import ConfigError, close_names
 from headwise.core.text_normalization import without_invisible
 from headwise.data.columns.cell_values import is_link, is_structured
 from headwise.data.columns.column_names import join_text_parts, joined_column_names
