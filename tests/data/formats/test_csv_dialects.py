@@ -50,6 +50,36 @@ def test_with_commas_a_raw_mark_is_an_error_that_says_what_to_do():
     assert all("--quoting none" in problem.advice for problem in problems)
 
 
+SINGLE = (
+    "'text','label'\n'it''s fine, really','po\"s'\n'bad','neg'\r\n'two\nlines', 'neg'\n'so-so' ,'neg'\n"
+)
+SINGLE_ROWS = [["text", "label"], ["it's fine, really", 'po"s'], ["bad", "neg"], ["two\nlines", "neg"]]
+
+
+@pytest.mark.parametrize("options", [{}, {"quoting": "single"}, {"delimiter": ","}])
+def test_single_marks_enclose_fields_where_nearly_every_row_has_them(options):
+    rows, notes = cells(SINGLE, **options)
+    assert rows == [*SINGLE_ROWS, ["so-so", "neg"]]
+    assert any("--quoting none" in note for note in notes) is ("quoting" not in options)
+    escaped, _ = cells("text,label\n'it\\'s, fine',a\n'b',c\n'd, e',f\n'g',h\n")
+    assert escaped == [["text", "label"], ["it's, fine", "a"], ["b", "c"], ["d, e", "f"], ["g", "h"]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "text,label\n'tis fine,a\n'twas bad,b\nrock 'n' roll,a\n'so', he said,b\n",
+        "text,label\n(1, 'a', 'b'),\n(2, 'c', 'd'),\n(3, 'e', 'f'),\n(4, 'g', 'h'),\n",
+        "text,label\n\"'a', 'b'\",x\n\"'c', 'd'\",y\n\"'e', 'f'\",z\n\"'g', 'h'\",z\n",
+        "text,label\n'a',b\n'c',d\n",  # too few
+    ],
+)
+def test_other_single_marks_are_characters(text):
+    rows, notes = cells(text)
+    assert any("'" in cell for row in rows[1:] for cell in row)
+    assert not any("single" in note for note in notes)
+
+
 @pytest.mark.parametrize("options", [{}, {"escape": "\\"}])
 def test_a_backslash_escapes_a_quotation_mark(options):
     text = 'text,label\n"a \\"big\\" one, and C:\\new",x\n"so \\"so\\"",y\n"it ends in \\\\",z\n'

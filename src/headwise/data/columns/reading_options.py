@@ -41,9 +41,10 @@ class TableOptions(EncodingOptions):
     delimiter: str | None = None
     """Separator of the fields of a csv file, or of label and text; "\\\\t" is a tab."""
 
-    quoting: Literal["double", "none"] | None = None
-    """Whether quotation marks enclose the fields of a csv file (double), or are ordinary characters (none).
-    By default they enclose fields, and a field that seems to hold whole rows is an error."""
+    quoting: Literal["double", "single", "none"] | None = None
+    """Whether double (") or single (') quotation marks enclose the fields of a csv file, or are ordinary
+    characters (none). By default double ones do, or single ones that enclose a field of nearly every row; a
+    field that seems to hold whole rows is an error."""
 
     escape: str | None = None
     """Character of a csv file that makes a quotation mark or delimiter after it an ordinary one, such as a

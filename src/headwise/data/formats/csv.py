@@ -1,15 +1,16 @@
 """Comma-separated values (RFC 4180) with any delimiter, and the dialects that programs write instead.
 
-A file whose quotation marks cannot enclose fields has them as characters, or escapes them by a backslash:
-the dialect is guessed from the first lines where these leave no doubt.
+A file whose quotation marks cannot enclose fields has them as characters, or escapes them by a backslash;
+some enclose fields in single marks: the dialect is guessed from the first lines where these leave no doubt.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
 from headwise.core.errors import ConfigError
+from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.columns.reading_options import DEFAULT_READ_OPTIONS, ReadOptions
 from headwise.data.errors import DataError
 from headwise.data.files.file_source import DataSource, fraction_true, look_ahead
@@ -29,6 +30,9 @@ MAJORITY = 0.8  # of the first rows must have the width of the header for lines 
 _SEPARATOR_LINE = "sep="
 """Begins a first line for Excel that declares the delimiter."""
 _HEAD = 100  # lines that are looked at
+_NEARLY_ALL, _FEWEST_QUOTED = 0.9, 3
+_SWAPPED_MARKS = str.maketrans("\"'", "'\"")
+_SINGLE_QUOTED = lazy_pattern(r"(?:^|[,;\t|]) *'(?:[^'\\]|''|\\.)*+' *(?=[,;\t|\r]|$)")
 
 
 def recognise(texts: Sequence[str]) -> bool:
@@ -65,17 +69,44 @@ def read_cells(lines: Iterator[Line], source: DataSource) -> Iterator[Cells]:
         raise ConfigError(f"delimiter {delimiter!r}; expected one character, such as ';' or '\\t'")
     if options.escape is not None and (len(options.escape) != 1 or options.escape in f'"{delimiter}\r\n'):
         raise ConfigError(f"escape {options.escape!r}; expected one character, such as '\\'")
+    single = options.quoting == "single"
+    if options.quoting is None and _has_single_quotes(head, delimiter, options):
+        source.notes.append("single quotation marks enclose fields - override with --quoting none")
+        single = True
+    if single:  # read with the two kinds of marks exchanged
+        options = replace(options, quoting=None)
+        head, lines = list(_swapped(head)), _swapped(lines)
     dialect = _guess_dialect(head, delimiter, options)
     if not delimiter and dialect.delimiter not in (",", ONE_COLUMN):
         source.notes.append(f"fields are separated by {dialect.delimiter!r} - override with --delimiter")
     if not dialect.quoted and options.quoting is None:
         source.notes.append("quotation marks are characters of the texts - override with --quoting double")
-    if dialect.escape and options.escape is None:
+    if dialect.escape and options.escape is None and not single:
         source.notes.append(
             "a backslash before a quotation mark escapes it - override with --quoting double"
         )
     source.delimiter = dialect.delimiter
-    yield from read_records(lines, dialect, source)
+    for number, cells in read_records(lines, dialect, source):
+        yield number, [cell.translate(_SWAPPED_MARKS) for cell in cells] if single else cells
+
+
+def _swapped(lines: Iterable[Line]) -> Iterator[Line]:
+    return ((number, text.translate(_SWAPPED_MARKS)) for number, text in lines)
+
+
+def _has_single_quotes(head: list[Line], delimiter: str, options: ReadOptions) -> bool:
+    """Whether nearly every line has a field in single quotation marks, and the rows are at least as even
+    with these as without, and whole."""
+    enclosed = [_SINGLE_QUOTED.search(text) is not None for _, text in head]
+    if sum(enclosed) < max(_FEWEST_QUOTED, _NEARLY_ALL * (len(head) - 1)):
+        return False
+    swapped = list(_swapped(head))
+    dialect = _guess_dialect(swapped, delimiter, options)
+    single, double = _examine(swapped, dialect), _examine(head, _guess_dialect(head, delimiter, options))
+    if not single.agreement or single.exceptions > double.exceptions:
+        return False
+    rows = read_records(iter(swapped), dialect, DataSource("", report=lambda error: None))
+    return not any(cell.lstrip(" ").startswith('"') for _, cells in rows for cell in cells)
 
 
 def guess_delimiter(head: list[Line]) -> str:
