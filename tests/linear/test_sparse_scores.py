@@ -44,12 +44,14 @@ def by_matrix(linear: LinearModel, items: list[str]) -> np.ndarray:
 
 
 @pytest.mark.parametrize("columns", [1, 3, 9])
-@pytest.mark.parametrize("blocks", BLOCKS)
-@pytest.mark.parametrize(("reach", "edges"), [(1, False), (3, True)])
-@settings(max_examples=40, deadline=None)
-@given(items=st.lists(texts, max_size=5))
-def test_scores_are_those_of_the_matrix(blocks, columns, reach, edges, items):
-    linear = model(blocks, columns, reach, edges)
+@settings(max_examples=80, deadline=None)
+@given(
+    blocks=st.sampled_from(BLOCKS),
+    reading=st.sampled_from([(1, False), (3, True)]),
+    items=st.lists(texts, max_size=5),
+)
+def test_scores_are_those_of_the_matrix(blocks, columns, reading, items):
+    linear = model(blocks, columns, *reading)
     for own in (linear, deepcopy(linear)):
         scores = own.scores(items)
         assert scores.dtype == np.float32
@@ -58,9 +60,8 @@ def test_scores_are_those_of_the_matrix(blocks, columns, reach, edges, items):
 
 
 @pytest.mark.parametrize("columns", [1, 3])
-@pytest.mark.parametrize("blocks", BLOCKS)
-@settings(max_examples=40, deadline=None)
-@given(items=st.lists(st.tuples(texts, texts), max_size=5))
+@settings(max_examples=60, deadline=None)
+@given(blocks=st.sampled_from(BLOCKS), items=st.lists(st.tuples(texts, texts), max_size=5))
 def test_scores_of_pairs_are_those_of_the_matrix(blocks, columns, items):
     linear = model(blocks, columns, 1, False, pairs=True)
     scores = linear.scores(items)

@@ -30,12 +30,16 @@ def empty(like: TextLinearBuffers, sets: bool) -> TextLinearBuffers:
     return TextLinearBuffers(*sizes, like.tokenizer, sets=sets, reach=like.reach)
 
 
-@pytest.mark.parametrize(("classes", "sets"), [(2, False), (3, False), (2, True)])
-@pytest.mark.parametrize("blocks", [("words",), ("characters",), ("words", "characters")])
-@pytest.mark.parametrize(("dense", "least_far"), [(0.0, 1_000), (2.0, 1_000), (2.0, 1)])
-def test_says_what_the_model_says_also_when_it_was_saved(
-    classes, sets, blocks, dense, least_far, monkeypatch
-):
+ANSWERS = [(2, False), (3, False), (2, True)]
+BLOCKS = [("words",), ("characters",), ("words", "characters")]
+DENSE = [(0.0, 1_000), (2.0, 1_000), (2.0, 1)]
+# Each of these with each of the others, two at a time.
+ROWS = [(ANSWERS[n], BLOCKS[m], DENSE[(n + m) % 3]) for n in range(3) for m in range(3)]
+
+
+@pytest.mark.parametrize(("answers", "blocks", "inputs"), ROWS)
+def test_says_what_the_model_says_also_when_it_was_saved(answers, blocks, inputs, monkeypatch):
+    (classes, sets), (dense, least_far) = answers, inputs
     monkeypatch.setattr(text_fit, "LEAST_FAR", least_far)
     model = fitted(classes, LinearSettings(blocks=blocks, dense=dense), dense > 0, sets)
     vectors = VECTORS if dense else None

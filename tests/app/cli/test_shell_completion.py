@@ -47,19 +47,16 @@ def test_no_script_for_other_shells(run):
 
 
 @pytest.mark.skipif(BASH is None, reason="there is no bash")
-@pytest.mark.parametrize(
-    ("words", "completed"),
-    [
+def test_bash_completes(run, tmp_path):
+    code, script, _ = run("--show-completion", "bash")
+    assert code == 0
+    (tmp_path / "script").write_text(script)
+    for words, completed in (
         (["exp"], {"explain", "export"}),
         (["export", "--fo"], {"--format"}),
         (["export", "--format", ""], {"onnx", "html"}),
         (["train", "--windows.l"], {"--windows.long"}),
-    ],
-)
-def test_bash_completes(words, completed, run, tmp_path):
-    code, script, _ = run("--show-completion", "bash")
-    assert code == 0
-    (tmp_path / "script").write_text(script)
-    command = [str(BASH), "-c", COMPLETE, "bash", str(tmp_path / "script"), *words]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert set(done.stdout.split()) == completed
+    ):
+        command = [str(BASH), "-c", COMPLETE, "bash", str(tmp_path / "script"), *words]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert set(done.stdout.split()) == completed, words

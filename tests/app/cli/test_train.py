@@ -498,7 +498,7 @@ def test_stopped_before_anything_is_saved(files, run, monkeypatch):
 @pytest.mark.parametrize(("seed", "seconds"), [(1, "0"), (2, "0.2")])
 def test_killed_many_times(files, fork, whole, seed, seconds):
     """How often the state is saved is part of the settings, but not of the weights."""
-    assert kill_and_resume(files, fork, seed, 4, "--checkpoint-seconds", seconds) > 0
+    assert kill_and_resume(files, fork, seed, 2, "--checkpoint-seconds", seconds) > 0
     assert model_bytes(files / "reviews.model") == whole
 
 

@@ -60,8 +60,13 @@ def random_pairs(pairs: int, seed: int = 0) -> list[Pair]:
     return [*made, Pair("", ""), Pair("w1", ""), Pair("", "w2 w3"), Pair("w1", "w1")]
 
 
-@pytest.mark.parametrize("interaction", ["none", "cross", "match"])
-@pytest.mark.parametrize("encoder", [name for name in ENCODERS if name != "set-transformer"])
+@pytest.mark.parametrize(
+    ("encoder", "interaction"),
+    [
+        *((name, "cross") for name in ENCODERS if name != "set-transformer"),
+        *((name, other) for name in ("ms-transformer", "bilstm") for other in ("none", "match")),
+    ],
+)
 def test_the_same_alone_and_in_company(encoder, interaction):
     model, pairs = new(encoder, interaction=interaction), random_pairs(12)
     together = model.predict_proba(pairs)
