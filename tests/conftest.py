@@ -7,10 +7,12 @@ once as there are cores. It must be said before torch is loaded, and holds for p
 import contextlib
 import functools
 import gc
+import hashlib
 import os
 import signal
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -54,10 +56,19 @@ def one_registry() -> None:
 
 
 @pytest.fixture(scope="session")
-def same_graphs(one_registry):
+def run_folder(tmp_path_factory) -> Path:
+    """A folder of this run of the tests, which all its processes share."""
+    own = tmp_path_factory.getbasetemp()
+    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "shared"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def same_graphs(one_registry, run_folder):
     """A context in which networks of the same layers, settings and weights are written down as a graph
-    once, which takes seconds: for tests of what stands beside the graphs in a folder."""
-    graphs = {}
+    once in a run of the tests, which takes seconds: for tests of what stands beside the graphs in a
+    folder."""
 
     @contextlib.contextmanager
     def same_graphs():
@@ -78,10 +89,13 @@ def same_graphs(one_registry):
                 )
                 for layer in module.modules()
             ]
-            key = repr(module), repr(settings), weights, tuple(inputs), outputs
-            if key not in graphs:
-                graphs[key] = write(module, inputs, outputs)
-            return graphs[key]
+            key = repr((repr(module), settings, weights, tuple(inputs), outputs))
+            file = run_folder / f"{hashlib.sha256(key.encode()).hexdigest()}.onnx"
+            if not file.exists():
+                graph = write(module, inputs, outputs)
+                (made := file.with_suffix(f".{os.getpid()}")).write_bytes(graph)
+                made.replace(file)
+            return file.read_bytes()
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(export, "onnx_of", once)

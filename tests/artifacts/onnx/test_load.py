@@ -245,7 +245,7 @@ def test_links_and_huge_files_are_refused(copied, tmp_path):
 
 
 def test_a_text_that_is_too_long_is_told(pair_of, monkeypatch):
-    (_, exported), (_, windows) = map(pair_of, ("transformer", "ms-transformer, windows"))
+    (_, exported), (_, windows) = map(pair_of, ("ms-transformer", "ms-transformer, windows"))
     monkeypatch.setattr(runner_module, "MOST_WORDS", 20)
     with pytest.raises(ExportError, match=r"HW955.*a text of 21 words.*reads at most 20 at once"):
         exported.predict_proba(["w1 " * 21])

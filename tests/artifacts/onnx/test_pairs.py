@@ -95,8 +95,7 @@ def test_the_outputs_are_those_of_the_model(row, engine, made):
     ("task", "settings"),
     [
         ("pair", {}),
-        ("pair-score", {}),
-        ("pair", {"pair": {"interaction": "match"}, "base": {"probe": False}}),
+        ("pair-score", {"pair": {"interaction": "match"}, "base": {"probe": False}}),
     ],
 )
 def test_trained_models_say_the_same(task, settings, base, tmp_path, needs_onnx):
