@@ -15,7 +15,7 @@ from headwise.training.warm_start import PreviousModel, copy_weights
 SMALL = {
     "encoder": {"name": "ms-transformer", "width": 16, "heads": 2, "head_size": 8, "scales": ["5"]},
     "words": {"vector_size": 16, "min_count": 1},
-    "train": {"epochs": 40, "learning_rate": 1e-2, "vectors_learning_rate": 1e-2, "batch_texts": 16},
+    "train": {"epochs": 20, "learning_rate": 2e-2, "vectors_learning_rate": 2e-2, "batch_texts": 16},
 }
 PAIRS = [("salt", "pepper"), ("king", "queen"), ("rain", "wind"), ("bread", "butter")]
 
