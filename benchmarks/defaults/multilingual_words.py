@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 
 from headwise.core.tokenizer import get_tokenizer
-from headwise.training.pretraining.word_numbers import normalize_word
+from headwise.training.pretraining.corpus import normalize_word
 
 LANGUAGES = {
     "en": "english-shared",

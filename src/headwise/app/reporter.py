@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from headwise.models.report_message import ReportMessage
+    from headwise.models.report_parts import ReportMessage
     from headwise.training.callbacks import TrainingCallback
     from headwise.training.loop import EpochReport
     from headwise.training.settings import RunConfig

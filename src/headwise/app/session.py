@@ -111,7 +111,7 @@ class PredictionSession(TaskSession):
         self.item_type = ITEM_TYPES_BY_TASK[self.task_name].with_tokenizer(
             self.model.config.words.tokenizer
         )
-        columns = tuple(encoding.column for encoding in self.model.config.linear_model.tabular or ())
+        columns = self.model.config.linear_model.tabular_columns
         label_type = self.item_type.label_type
         labels = self.model.labels if label_type.multi_label else ()
         self.schema = TextSchema(labels, None, columns) if labels or columns else None

@@ -32,7 +32,7 @@ from headwise.core.folder_layout import RUN_FOLDER
 from headwise.core.scratch import scratch_folder
 from headwise.core.tokenizer import remembered_words
 from headwise.data.doctor.findings import count
-from headwise.data.files.file_checks import check_input_file
+from headwise.data.files.file_lists import check_input_file
 from headwise.data.items.parses import NO_PARSES
 from headwise.data.splits.contamination import repetition_warning
 from headwise.nn.encoders.encoder import needs_trees

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from headwise.app.distillation import DistillationSet
 from headwise.core.config import JsonObject
-from headwise.data.files.file_checks import parse_file_names
-from headwise.data.files.file_lists import Files, paths_of
+from headwise.data.files.file_lists import Files, parse_file_names, paths_of
 from headwise.data.items.parses import NO_PARSES, ParseFiles
 from headwise.data.items.word_limits import NO_LIMIT, WordLimit
 from headwise.data.splits.contamination import PartOverlap

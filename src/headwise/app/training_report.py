@@ -11,10 +11,10 @@ from headwise.data.items.labels import evaluated_items, label_targets
 from headwise.data.splits.contamination import PartOverlap
 from headwise.data.splits.data_parts import DataParts
 from headwise.metrics.novelty import NoveltyScores, novelty_json
-from headwise.models.comparison_system import ComparisonSystem, score_unseen
 from headwise.models.evaluation_types import Evaluation, score_by_name
 from headwise.models.label_evaluation import SingleLabelEvaluation
 from headwise.models.report_page import ReportContents, scores_fragment
+from headwise.models.report_parts import ComparisonSystem, score_unseen
 from headwise.models.tasks.classify import label_baseline
 from headwise.models.tasks.task import Task
 from headwise.nn.networks.text_models import TextClassifierModel

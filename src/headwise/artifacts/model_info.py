@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from headwise.core.config import JsonMapping, JsonObject, is_number, lookup, section_of
 from headwise.metrics.metric_keys import NOVELTY, SELECTIVE_PREDICTION
-from headwise.models.comparison_system import ComparisonSystem
+from headwise.models.report_parts import ComparisonSystem
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """The builder of models of pairs without torch."""
 
-from headwise.artifacts.runtime_builders import ItemBuilder, Members
-from headwise.artifacts.runtime_networks import windowed_encoder
+from headwise.artifacts.runtime_builders import ItemBuilder, Members, windowed_encoder
 from headwise.artifacts.tensor_specs import TensorSpecs, cross_name
 from headwise.linear.pair_features import dense_pair_size
 from headwise.nn.layers.layer_configs import PairConfig

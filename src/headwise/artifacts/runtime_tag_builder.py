@@ -1,7 +1,6 @@
 """The builder of taggers without torch."""
 
-from headwise.artifacts.runtime_builders import NetworkBuilder, Tables
-from headwise.artifacts.runtime_networks import windowed_encoder, word_inputs
+from headwise.artifacts.runtime_builders import NetworkBuilder, Tables, windowed_encoder, word_inputs
 from headwise.artifacts.tensor_specs import CHAIN, SPELLING, TensorSpecs, vector_size
 from headwise.core.config import JsonObject
 from headwise.linear.tag_crf import TagTableFormat

@@ -22,7 +22,7 @@ from headwise.metrics.classification_scores import (
 )
 from headwise.metrics.regression_scores import RegressionScores, score_numbers
 from headwise.metrics.thresholds import predict_labels
-from headwise.models.report_message import ReportMessage
+from headwise.models.report_parts import ReportMessage
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from headwise.data.items.examples import DisplayNames
 from headwise.linear.tabular_features import unseen_notes, unseen_values
 from headwise.metrics.thresholds import predict_labels
 from headwise.models.prediction_file import FORMATS, RecordLayout
-from headwise.models.report_message import ReportMessage
+from headwise.models.report_parts import ReportMessage
 
 _MANY_UNKNOWN = 0.2
 """The fraction of unknown words up to which predictions are never doubtful."""

@@ -5,9 +5,8 @@ from statistics import mean, median
 from typing import Any
 
 from headwise.core.config import JsonMapping, is_number, lookup
-from headwise.models.comparison_system import ComparisonSystem
 from headwise.models.metric_table import FORMATS, MetricTable, parse_interval
-from headwise.models.report_message import ReportMessage
+from headwise.models.report_parts import ComparisonSystem, ReportMessage
 
 _LISTED = 8  # labels
 _ROUNDING = 1e-9

@@ -13,9 +13,9 @@ from markupsafe import Markup
 from headwise.core.config import JsonMapping, is_number, lookup
 from headwise.core.html import Cell, Page, Section, Series, Table, isolated, plot, render
 from headwise.metrics.operating_points import MIN_ITEMS, RiskCoverageCurve
-from headwise.models.comparison_system import ComparisonSystem
 from headwise.models.metric_table import MISSING, MetricTable, format_number, parse_interval
-from headwise.models.novelty_section import novelty_section
+from headwise.models.novelty_evaluation import novelty_section
+from headwise.models.report_parts import ComparisonSystem
 
 _EXCERPT = 600  # characters of a text without an explanation
 

@@ -16,9 +16,8 @@ from headwise.data.items.examples import Example
 from headwise.data.readers.streams import SymbolStream
 from headwise.nn.embeddings.encoded_batches import batch_of
 from headwise.nn.layers.language_layers import LanguageWindow, training_windows, window_count
-from headwise.nn.layers.word_masking import sampled_losses
 from headwise.nn.networks.language_model import LanguageModel, window_batch
-from headwise.nn.networks.masked_model import MaskedModel
+from headwise.nn.networks.masked_model import MaskedModel, sampled_losses
 
 
 class LanguageObjective:

@@ -7,7 +7,7 @@ import pytest
 from headwise.data.items.examples import Example
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.readers.labelled_files import read_examples
-from headwise.models.comparison_system import ComparisonSystem
+from headwise.models.report_parts import ComparisonSystem
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from rich.console import Console
 
 from headwise.app.cli.metric_tables import confusion_table, per_class_table, scores_table
 from headwise.metrics.classification_scores import ClassificationScores, score_labels
-from headwise.models.comparison_system import ComparisonSystem
 from headwise.models.label_evaluation import SingleLabelEvaluation, VocabularyCoverage
+from headwise.models.report_parts import ComparisonSystem
 from headwise.models.tasks import find_task
 
 SHEET = find_task("classify").metric_table({})

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from headwise.core.html import Series, plot, ticks
-from headwise.models.comparison_system import ComparisonSystem
 from headwise.models.report_page import Mistake, ReportContents, report_page, scores_fragment
+from headwise.models.report_parts import ComparisonSystem
 from headwise.models.tasks import find_task
 
 EVIL = '</script><img src=x onerror="document.title=1"><b>&amp;'

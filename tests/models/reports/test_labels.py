@@ -5,8 +5,8 @@ import pytest
 
 from headwise.artifacts.model_folder import to_json
 from headwise.metrics.classification_scores import score_labels
-from headwise.models.comparison_system import ComparisonSystem
 from headwise.models.label_evaluation import MOST_MATRIX, SingleLabelEvaluation, evaluate_labels
+from headwise.models.report_parts import ComparisonSystem
 from headwise.models.tasks import find_task
 from headwise.models.tasks.classify import ClassifyTask
 from headwise.nn.encoders import MSTransformerConfig

@@ -2,7 +2,6 @@
 
 import pytest
 
-from headwise.models.comparison_system import ComparisonSystem
 from headwise.models.report_messages import (
     baseline_message,
     label_messages,
@@ -10,6 +9,7 @@ from headwise.models.report_messages import (
     plain_tag_messages,
     regression_messages,
 )
+from headwise.models.report_parts import ComparisonSystem
 from headwise.models.tasks import find_task
 
 CLASSIFY, NUMBERS, LANGUAGE = (

@@ -25,9 +25,9 @@ import numpy as np
 
 from headwise.data.items.labels import label_targets
 from headwise.data.splits.data_parts import DataParts
-from headwise.models.comparison_system import ComparisonSystem
 from headwise.models.label_evaluation import SingleLabelEvaluation, evaluate_labels
 from headwise.models.metric_table import DifferenceFormat, MetricRow, MetricTable
+from headwise.models.report_parts import ComparisonSystem
 from headwise.models.tasks.classify import ClassifyTask
 
 

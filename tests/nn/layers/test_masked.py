@@ -6,7 +6,7 @@ from torch.nn.functional import cross_entropy
 
 from headwise.core.errors import ConfigError
 from headwise.nn.layers.layer_configs import MaskedWordsConfig
-from headwise.nn.layers.word_masking import MaskedWordHead, sampled_losses
+from headwise.nn.networks.masked_model import MaskedWordHead, sampled_losses
 
 WORDS, SIZE, HIDDEN = 11, 6, 5
 

@@ -7,7 +7,7 @@ from torch.nn.functional import log_softmax
 from headwise.core.errors import ConfigError
 from headwise.metrics.tag_schemes import TagError, check_tags, tag_set
 from headwise.nn.layers.layer_configs import TaggerConfig
-from headwise.nn.layers.tag_layers import Tagger
+from headwise.nn.networks.tag_model import Tagger
 from headwise.nn.ragged import Ragged
 
 TAGS = tag_set(["A", "B"], "bioes")

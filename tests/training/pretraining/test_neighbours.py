@@ -5,6 +5,7 @@ import pytest
 
 from headwise.text.static_embeddings.word_groups import LEVELS
 from headwise.training.pretraining import neighbour_groups as neighbours
+from headwise.training.pretraining.corpus import EncodedPassages
 from headwise.training.pretraining.neighbour_groups import (
     PLACES,
     cluster_words,
@@ -12,7 +13,6 @@ from headwise.training.pretraining.neighbour_groups import (
     neighbour_vectors,
     word_clusters,
 )
-from headwise.training.pretraining.word_numbers import EncodedPassages
 
 
 def of(passages: list[list[int]]) -> EncodedPassages:

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from headwise.training.pretraining.word_numbers import PassageEncoder, has_encoded_passages, read_numbers
+from headwise.training.pretraining.corpus import PassageEncoder, has_encoded_passages, read_numbers
 
 TYPES = ["well", "made", "so", "happy", "zebra"]  # the last is not listed
 

@@ -3,6 +3,7 @@ import pytest
 import torch
 
 from headwise.training.pretraining.base_config import StudentConfig
+from headwise.training.pretraining.corpus import EncodedPassages
 from headwise.training.pretraining.pretrain import interpolate_vectors
 from headwise.training.pretraining.skip_gram import word_ngrams
 from headwise.training.pretraining.student import (
@@ -11,7 +12,6 @@ from headwise.training.pretraining.student import (
     start_from_words,
     train_student,
 )
-from headwise.training.pretraining.word_numbers import EncodedPassages
 
 TYPES = [f"word{number}" for number in range(30)]  # the last ten are not listed
 TEACHER, SIZE, BUCKETS = 12, 6, 64

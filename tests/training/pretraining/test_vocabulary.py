@@ -1,4 +1,4 @@
-from headwise.training.pretraining.word_numbers import WordCounts, choose_words
+from headwise.training.pretraining.corpus import WordCounts, choose_words
 
 
 def test_words_are_counted_in_their_plain_spelling():

@@ -10,8 +10,8 @@ from rich.text import Text
 
 from headwise.app.cli.console import columns, percent, visible
 from headwise.core.config import JsonMapping, lookup
-from headwise.models.comparison_system import ComparisonSystem
 from headwise.models.metric_table import MetricTable, PerClassTable, format_number
+from headwise.models.report_parts import ComparisonSystem
 
 MATRIX_LABELS = 12  # most labels of a confusion matrix
 _NARROWEST = 16  # least width of the label names beside the matrix

@@ -6,8 +6,7 @@ from pathlib import Path
 from headwise.core.errors import ConfigError
 from headwise.data.files.archives import split_member
 from headwise.data.files.compression import STANDARD_INPUT
-from headwise.data.files.file_checks import check_input_file, parse_file_names
-from headwise.data.files.file_lists import list_files, paths_of
+from headwise.data.files.file_lists import check_input_file, list_files, parse_file_names, paths_of
 
 
 def is_standard(path: Path | None) -> bool:

@@ -25,8 +25,13 @@ from headwise.core.allocator import keep_freed_memory
 from headwise.core.config import JsonObject
 from headwise.core.errors import ConfigError
 from headwise.data.files.compression import read_once
-from headwise.data.files.file_checks import check_labelled_folder
-from headwise.data.files.file_lists import first_path, list_files, optional_files, paths_of
+from headwise.data.files.file_lists import (
+    check_labelled_folder,
+    first_path,
+    list_files,
+    optional_files,
+    paths_of,
+)
 from headwise.models.tasks import TASKS
 from headwise.nn.encoders.encoder_configs import DEFAULT_ENCODER, ENCODER_CONFIGS
 
@@ -146,7 +151,7 @@ def train(
 
     presets = (read_preset(recipe),) if recipe else ()
     # With these comes torch.
-    from headwise.app.cli.train_summary import print_outcome
+    from headwise.app.cli.train_display import print_outcome
     from headwise.app.training_checks import TrainingFinished
     from headwise.app.workflows.train import train_files
     from headwise.core.folder_layout import RUN_FOLDER

@@ -77,7 +77,7 @@ class TableEstimator(TextEstimator[ModelType]):
 
     def _take(self, model: ModelType, info: ModelInfo) -> None:
         super()._take(model, info)
-        self._tabular = tuple(encoding.column for encoding in model.config.linear_model.tabular or ())
+        self._tabular = model.config.linear_model.tabular_columns
 
     def _fit(
         self,

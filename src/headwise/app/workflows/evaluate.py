@@ -19,11 +19,10 @@ from headwise.data.items.labels import evaluation_weights
 from headwise.data.splits.contamination import in_fingerprint, repetition_warning
 from headwise.metrics.classification_scores import wilson_interval
 from headwise.metrics.novelty import NoveltyScores, novelty_json
-from headwise.models.comparison_system import ComparisonSystem, score_unseen
 from headwise.models.evaluation_types import Evaluation, score_by_name
 from headwise.models.predictor import many_unknown
-from headwise.models.report_message import ReportMessage
 from headwise.models.report_page import ReportContents, scores_fragment
+from headwise.models.report_parts import ComparisonSystem, ReportMessage, score_unseen
 from headwise.models.tasks.task import Task
 from headwise.text.parsing import cache_warning
 

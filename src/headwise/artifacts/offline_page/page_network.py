@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from headwise.artifacts.runtime_builders import attentive_scores, windowed_encoder, word_inputs
 from headwise.artifacts.runtime_load import unsupported_reason
-from headwise.artifacts.runtime_networks import attentive_scores, windowed_encoder, word_inputs
 from headwise.core.config import JsonObject
 from headwise.nn.encoders.encoder_configs import MSTransformerConfig, encoder_name
 from headwise.nn.networks.model_config import ModelConfig

@@ -39,9 +39,8 @@ from headwise.artifacts.onnx.onnx_tables import (
     from_safetensors,
     linear_tables,
 )
-from headwise.artifacts.runtime_builders import NetworkBuilder
+from headwise.artifacts.runtime_builders import NetworkBuilder, inputs_from
 from headwise.artifacts.runtime_load import builder_types, unsupported_reason
-from headwise.artifacts.runtime_networks import inputs_from
 from headwise.artifacts.tensor_specs import vector_size
 from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import HeadwiseError

@@ -45,7 +45,7 @@ from headwise.data.formats.unlabelled_records import labelled_records, skips_una
 from headwise.data.items.dataset import Dataset, InputRow, InputRows
 from headwise.data.items.examples import Example, MultiLabelExample
 from headwise.data.items.labels import unify_spellings
-from headwise.data.readers.left_out import (
+from headwise.data.readers.file_sets import (
     clean_label,
     note_left_out,
     null_text_notes,

@@ -23,6 +23,7 @@ from headwise.data.formats.jsonl import as_text
 from headwise.data.items.dataset import Dataset, InputRow, InputRows
 from headwise.data.items.examples import Pair
 from headwise.data.items.labels import unify_spellings
+from headwise.data.readers.file_sets import clean_label, note_left_out
 from headwise.data.readers.labelled_files import (
     find_format,
     input_rows,
@@ -30,7 +31,6 @@ from headwise.data.readers.labelled_files import (
     read_label_field,
     read_text_field,
 )
-from headwise.data.readers.left_out import clean_label, note_left_out
 
 ALIGNED = "aligned"
 

@@ -26,7 +26,7 @@ from headwise.data.formats.brat import brat_lines, is_brat
 from headwise.data.formats.character_spans import tag_column
 from headwise.data.items.dataset import Dataset
 from headwise.data.items.examples import TaggedSentence
-from headwise.data.readers.left_out import null_text_notes
+from headwise.data.readers.file_sets import null_text_notes
 from headwise.data.readers.tag_checks import (
     bmes_as_bioes,
     count_entities,

@@ -9,7 +9,7 @@ from headwise.data.items.labels import label_names, label_targets
 from headwise.data.readers.bags import Bag
 from headwise.data.splits.data_parts import DataParts
 from headwise.linear.baselines import BAG_SVM, fit_bag_baseline
-from headwise.models.report_message import ReportMessage
+from headwise.models.report_parts import ReportMessage
 from headwise.models.tasks.classify import LabelTask
 from headwise.models.tasks.training_messages import calibration_message
 from headwise.nn.networks.bag_model import BagFeatures, BagModel

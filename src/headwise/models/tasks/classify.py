@@ -27,7 +27,6 @@ from headwise.metrics.classification_scores import compare_labels, correctness, 
 from headwise.metrics.novelty import NoveltyScores
 from headwise.metrics.operating_points import confidence_threshold, parse_operating_points
 from headwise.metrics.thresholds import predict_labels
-from headwise.models.comparison_system import ComparisonSystem
 from headwise.models.explanation import Explanation
 from headwise.models.label_evaluation import SingleLabelEvaluation, evaluate_labels, label_shift_messages
 from headwise.models.metric_table import (
@@ -41,8 +40,7 @@ from headwise.models.metric_table import (
 )
 from headwise.models.novelty_evaluation import evaluate_novelty, novelty_messages
 from headwise.models.predictor import LabelPredictor
-from headwise.models.report_message import ReportMessage
-from headwise.models.tasks.tabular_config import with_tabular_columns
+from headwise.models.report_parts import ComparisonSystem, ReportMessage
 from headwise.models.tasks.task import Task, check_labels_of_model, location_of
 from headwise.models.tasks.task_settings import Settings
 from headwise.models.tasks.training_messages import (
@@ -411,7 +409,7 @@ class ClassifyTask(LabelTask["TextClassifierModel", Example]):
     def make(
         self, words: Vocabulary, parts: DataParts[Sequence[Example]], run_config: RunConfig
     ) -> TextClassifierModel:
-        config = with_tabular_columns(run_config.model, parts.train)
+        config = run_config.model.with_tabular_columns(parts.train)
         return self.model(config, words, all_labels(parts.train))
 
     def guesses(

@@ -13,9 +13,8 @@ from headwise.data.items.symbols import SymbolVocabulary
 from headwise.data.readers.streams import SymbolStream, SymbolStreamData
 from headwise.data.splits.data_parts import DataParts
 from headwise.metrics.perplexity import LanguageScores
-from headwise.models.comparison_system import ComparisonSystem
 from headwise.models.metric_table import MetricRow, MetricTable
-from headwise.models.report_message import ReportMessage
+from headwise.models.report_parts import ComparisonSystem, ReportMessage
 from headwise.models.tasks.task import Task
 from headwise.nn.encoders.encoder_configs import encoder_name
 from headwise.nn.layers.language_layers import check_causal, window_count

@@ -12,9 +12,8 @@ from headwise.data.items.examples import Example
 from headwise.data.items.stream_items import NO_ANSWERS
 from headwise.data.splits.data_parts import DataParts
 from headwise.metrics.perplexity import MaskedScores
-from headwise.models.comparison_system import ComparisonSystem
 from headwise.models.metric_table import MetricRow, MetricTable
-from headwise.models.report_message import ReportMessage
+from headwise.models.report_parts import ComparisonSystem, ReportMessage
 from headwise.models.tasks.task import Task
 from headwise.nn.networks.masked_model import MaskedModel
 from headwise.nn.networks.model_config import ModelConfig

@@ -17,7 +17,6 @@ from headwise.data.items.text_items import TextSchema
 from headwise.data.splits.data_parts import DataParts
 from headwise.metrics.multi_label_scores import compare_sets, multi_label_scores, set_counts
 from headwise.metrics.novelty import NoveltyScores
-from headwise.models.comparison_system import ComparisonSystem
 from headwise.models.explanation import Explanation
 from headwise.models.label_evaluation import label_shift_messages
 from headwise.models.metric_table import (
@@ -31,10 +30,9 @@ from headwise.models.metric_table import (
 from headwise.models.multi_label_evaluation import MultiLabelEvaluation, evaluate_multi_label
 from headwise.models.novelty_evaluation import evaluate_novelty, novelty_messages
 from headwise.models.prediction_records import MultiLabelPredictor
-from headwise.models.report_message import ReportMessage
 from headwise.models.report_messages import label_set_messages
+from headwise.models.report_parts import ComparisonSystem, ReportMessage
 from headwise.models.tasks.classify import LEAST, pretrained_encoder, set_thresholds_setting
-from headwise.models.tasks.tabular_config import tabular_columns, with_tabular_columns
 from headwise.models.tasks.task import Task, check_labels_of_model, location_of, names_of
 from headwise.models.tasks.task_settings import Settings
 from headwise.models.tasks.training_messages import (
@@ -99,7 +97,7 @@ class MultiLabelTask(Task["MultiLabelModel", Sequence[Example], Dataset[Example]
         labels = label_names(names_of(parts))
         read = parts.item_type.schema(parts.files["train"]).separator if "train" in parts.files else None
         separator = separator_for(run_config.data, labels, read)
-        config = with_tabular_columns(run_config.model, parts.train)
+        config = run_config.model.with_tabular_columns(parts.train)
         return self.model(config, words, labels, separator=separator)
 
     def objective(self, model: MultiLabelModel, parts: DataParts[Sequence[Example]]) -> MultiLabelObjective:
@@ -256,7 +254,7 @@ class MultiLabelTask(Task["MultiLabelModel", Sequence[Example], Dataset[Example]
         return label_set_messages(scores)
 
     def schema(self, model: MultiLabelModel) -> Any:
-        return TextSchema(model.labels, None, tabular_columns(model.config))
+        return TextSchema(model.labels, None, model.config.linear_model.tabular_columns)
 
     def options(self, model: MultiLabelModel, options: Any) -> Any:
         if options.label_separator is None and options.label_columns is None:

@@ -26,15 +26,13 @@ from headwise.data.items.labels import (
 from headwise.data.splits.data_parts import DataParts
 from headwise.metrics.regression_scores import compare_errors, comparison_scores, score_numbers
 from headwise.metrics.target_scale import Scale
-from headwise.models.comparison_system import ComparisonSystem
 from headwise.models.explanation import Explanation
 from headwise.models.label_evaluation import NumberEvaluation, evaluate_numbers
 from headwise.models.metric_table import DifferenceFormat, MetricRow, MetricTable, coverage_rows
 from headwise.models.prediction_records import NumberPredictor
-from headwise.models.report_message import ReportMessage
 from headwise.models.report_messages import regression_messages
+from headwise.models.report_parts import ComparisonSystem, ReportMessage
 from headwise.models.tasks.classify import member_name, member_outputs
-from headwise.models.tasks.tabular_config import with_tabular_columns
 from headwise.models.tasks.task import Task, check_labelled, location_of
 from headwise.models.tasks.training_messages import linear_model_message
 from headwise.models.text_explanation import NumberModel, explain_numbers
@@ -66,7 +64,7 @@ class NumberTask(
 
     def make(self, words: Vocabulary, parts: DataParts[Sequence[Item]], run_config: RunConfig) -> Regressor:
         scale = Scale.of(self.targets(parts.train), training_weights(parts.train))
-        return self.model(with_tabular_columns(run_config.model, parts.train), words, scale)
+        return self.model(run_config.model.with_tabular_columns(parts.train), words, scale)
 
     def objective(self, model: Regressor, parts: DataParts[Sequence[Item]]) -> NumberObjective:
         from headwise.training.text_objectives import NumberObjective

@@ -18,12 +18,11 @@ from headwise.data.splits.data_parts import DataParts
 from headwise.linear.tag_crf import SPELLING_CRF, fit_crf
 from headwise.metrics.label_quality import tag_uncertainty
 from headwise.metrics.tag_schemes import Detection, Scheme, convert_tags, detect_scheme
-from headwise.models.comparison_system import ComparisonSystem
 from headwise.models.explanation import Explanation
 from headwise.models.metric_table import PER_CLASS_METRICS, MetricRow, MetricTable, PerClassTable
 from headwise.models.prediction_records import TagPredictor
-from headwise.models.report_message import ReportMessage
 from headwise.models.report_messages import plain_tag_messages
+from headwise.models.report_parts import ComparisonSystem, ReportMessage
 from headwise.models.tag_evaluation import (
     TagEvaluation,
     compare_taggers,

@@ -25,13 +25,11 @@ from headwise.data.items.text_items import TextSchema
 from headwise.data.items.training_labels import check_label_names
 from headwise.data.splits.data_parts import DataParts
 from headwise.metrics.novelty import NoveltyScores
-from headwise.models.comparison_system import ComparisonSystem
 from headwise.models.explanation import Explanation
 from headwise.models.metric_table import MetricTable
 from headwise.models.predictor import Predictor
-from headwise.models.report_message import ReportMessage
 from headwise.models.report_messages import label_messages
-from headwise.models.tasks.tabular_config import tabular_columns
+from headwise.models.report_parts import ComparisonSystem, ReportMessage
 from headwise.models.tasks.task_settings import Settings
 from headwise.nn.encoders.encoder_configs import encoder_name
 from headwise.nn.networks.model_config import ModelConfig
@@ -180,7 +178,7 @@ class TaskEvaluation(TaskType[Model, Items, File, Evaluation]):
     def schema(self, model: Model) -> Any:
         """The schema that a file must fit to be read for a model (see
         `headwise.data.items.item_type.ItemType.schema`)."""
-        columns = tabular_columns(model.config)
+        columns = model.config.linear_model.tabular_columns
         return TextSchema(tabular=columns) if columns else None
 
     def options(self, model: Model, options: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from headwise.core.config import check_choice, check_range
 from headwise.core.errors import ConfigError
-from headwise.data.columns.tabular_columns import ColumnEncoding
+from headwise.data.columns.tabular_columns import ColumnEncoding, TabularColumn
 from headwise.metrics.perplexity import Unit
 
 if TYPE_CHECKING:
@@ -313,6 +313,11 @@ class LinearMemberConfig:
 
     def __post_init__(self) -> None:
         check_range(self, "reach", low=1, high=MOST_REACH)
+
+    @property
+    def tabular_columns(self) -> tuple[TabularColumn, ...]:
+        """The columns beside the text."""
+        return tuple(encoding.column for encoding in self.tabular or ())
 
     @property
     def tabular_width(self) -> int:

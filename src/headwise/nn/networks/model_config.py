@@ -1,8 +1,8 @@
 """ModelConfig: the configuration of a model."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from headwise.core.config import JsonObject, from_dict, to_dict, unknown_name_error
 from headwise.core.errors import ConfigError
@@ -86,6 +86,16 @@ class ModelConfig:
     bags: BagConfig = field(default_factory=BagConfig)
     language: LanguageConfig = field(default_factory=LanguageConfig)
     masked: MaskedWordsConfig = field(default_factory=MaskedWordsConfig)
+
+    def with_tabular_columns(self, items: Sequence[Any]) -> "ModelConfig":
+        """The configuration with the encoding of the columns beside training items, measured on those with
+        a positive weight; unchanged if items have no such columns."""
+        rows = [item.tabular for item in items if getattr(item, "tabular", None) and item.weight > 0]
+        if not rows:
+            return self
+        from headwise.linear.tabular_features import fit_encodings
+
+        return replace(self, linear_model=replace(self.linear_model, tabular=fit_encodings(rows)))
 
     def to_json(self, sections: Sequence[str] = LABEL_SECTIONS) -> JsonObject:
         """JSON data that `from_json` turns back into an equal configuration.

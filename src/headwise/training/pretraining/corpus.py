@@ -1,14 +1,24 @@
-"""Reading of corpus files of any size as passages of a few sentences."""
+"""Reading of corpus files of any size as passages of a few sentences, and passages as word numbers."""
 
+import math
 import random
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from headwise.core.config import from_dict
+from headwise.core.tokenizer import get_tokenizer, normalize_spelling
 from headwise.data.columns.reading_options import DEFAULT_READ_OPTIONS, ReadOptions
 from headwise.data.files.tables import TABLES
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK, infer_task
 from headwise.data.readers.labelled_files import read_rows
+from headwise.text.static_embeddings.word_groups import compound_parts, find_spelling_variant
+from headwise.training.pretraining.work_folder import atomic_path, write_array
 
 BUFFER = 1 << 16
 """Size of the shuffle buffer, in passages."""
@@ -132,3 +142,192 @@ class CorpusSample:
         """The sample, in random order."""
         self._choose.shuffle(self._held)
         return self._held
+
+
+MOST_TYPES = 1 << 22
+"""Maximum number of distinct words in the counts; beyond it, the rarest are dropped."""
+
+
+def normalize_word(word: str) -> str:
+    """The spelling under which a base lists a word."""
+    return normalize_spelling(word.lower())
+
+
+class WordCounts:
+    """Word counts in bounded memory."""
+
+    def __init__(self, most: int = MOST_TYPES):
+        self.counts: Counter[str] = Counter()
+        self._most, self._below = most, 1
+        self._plain: dict[str, str] = {}
+
+    def add(self, words: Sequence[str]) -> None:
+        """Count words; their spelling is normalised."""
+        spellings = self._plain
+        for word in words:
+            spelling = spellings.get(word)
+            if spelling is None:
+                spelling = normalize_word(word)
+                if len(spellings) < self._most:
+                    spellings[word] = spelling
+            self.counts[spelling] += 1
+        if len(self.counts) > self._most:
+            self._below += 1
+            self.counts = Counter({w: n for w, n in self.counts.items() if n >= self._below})
+
+
+def choose_words(
+    counts: Mapping[str, int], most: int, *, rarest: int = 1, listed: Sequence[str] = ()
+) -> list[str]:
+    """The words that a base lists, the most important first.
+
+    Words are sorted by the geometric mean of two ranks, that of their count and that in an external word
+    list (if given), but at most three times the better rank. Numbers and punctuation are ranked lower, as
+    few of them are informative.
+
+    Args:
+        counts: Counts of words in their plain spelling.
+        most: Number of words to choose.
+        rarest: Minimum count of a word that is not in the list.
+        listed: An external word list, by falling frequency.
+    """
+    by_count = sorted(counts, key=lambda word: (-counts[word], word))
+    ranks = {word: rank for rank, word in enumerate(by_count) if counts[word] >= rarest}
+    list_ranks: dict[str, int] = {}
+    cut = get_tokenizer("penn").words
+    for word in listed:
+        if len(cut(word)) == 1:
+            list_ranks.setdefault(normalize_word(word), len(list_ranks))
+    missing, missing_other = 2 * len(ranks) + 1, 3 * len(list_ranks) // 2 + 1
+
+    def place(word: str) -> tuple[float, str]:
+        count_rank, list_rank = ranks.get(word, missing), list_ranks.get(word, missing_other)
+        if not any(letter.isalpha() for letter in word):
+            return (1.3 if count_rank < 4000 else 3) * count_rank, word
+        if not list_ranks:
+            return count_rank, word
+        return min(math.sqrt(count_rank * list_rank), 3 * min(count_rank, list_rank)), word
+
+    return sorted({*ranks, *list_ranks}, key=place)[:most]
+
+
+_AT_ONCE = 1 << 14
+_CACHED = 1 << 20
+
+
+@dataclass(frozen=True)
+class EncodedPassages:
+    """Passages as word ids.
+
+    Attributes:
+        flat: Word ids, passage after passage, int32 `[total]`.
+        starts: Start of each passage in `flat`, and the end, int64 `[passages + 1]`.
+    """
+
+    flat: NDArray[np.int32]
+    starts: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """Number of words of each passage, `[passages]`."""
+        return np.diff(self.starts)
+
+    def take(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Word ids of the passages `rows`, passage after passage, and their lengths."""
+        lengths = self.starts[rows + 1] - self.starts[rows]
+        ends = np.cumsum(lengths)
+        inside = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - lengths, lengths)
+        return self.flat[np.repeat(self.starts[rows], lengths) + inside], lengths
+
+
+class PassageEncoder:
+    """Mapping from words to ids, with the lookup rules of a base: a spelling variant has the id of its
+    listed word, a compound the ids of its parts.
+
+    Args:
+        types: Words with ids, the listed ones first; other words are skipped.
+        listed: Number of listed words.
+        tokenizer: Name of the tokeniser.
+    """
+
+    def __init__(self, types: Sequence[str], listed: int, tokenizer: str = "penn"):
+        self._types = {word: number for number, word in enumerate(types)}
+        self._listed = {word: number for number, word in enumerate(types[:listed])}
+        self._words = get_tokenizer(tokenizer).words
+        self._cache: dict[str, tuple[int, ...]] = {}
+
+    def passage(self, text: str) -> list[int]:
+        """Word ids of a passage."""
+        passage_numbers = []
+        for word in self._words(text):
+            numbers = self._cache.get(word)
+            if numbers is None:
+                numbers = self._numbers(normalize_word(word))
+                if len(self._cache) < _CACHED:
+                    self._cache[word] = numbers
+            passage_numbers.extend(numbers)
+        return passage_numbers
+
+    def passages(self, texts: Iterable[str]) -> EncodedPassages:
+        """Word ids of passages that fit into memory."""
+        rows = [np.array(self.passage(text), np.int32) for text in texts]
+        starts = np.zeros(len(rows) + 1, np.int64)
+        np.cumsum([len(row) for row in rows], out=starts[1:])
+        return EncodedPassages(np.concatenate([np.zeros(0, np.int32), *rows]), starts)
+
+    def write(self, texts: Iterable[str], path: Path) -> Iterator[int]:
+        """Write the word ids of a stream of passages; yields the number of passages done. The file of
+        lengths comes last, so an incomplete file is never read by `read_numbers`."""
+        lengths: list[NDArray[np.int32]] = []
+        rows: list[list[int]] = []
+        done = 0
+        with atomic_path(path) as partial, open(partial, "wb") as file:
+
+            def flush() -> None:
+                # Not by tofile, which does not always report a full disk.
+                file.write(np.array([number for row in rows for number in row], np.int32).tobytes())
+                lengths.append(np.array([len(row) for row in rows], np.int32))
+                rows.clear()
+
+            for text in texts:
+                rows.append(self.passage(text))
+                if len(rows) == _AT_ONCE:
+                    done += len(rows)
+                    flush()
+                    yield done
+            done += len(rows)
+            flush()
+        write_array(np.concatenate(lengths), _lengths(path))
+        yield done
+
+    def _numbers(self, word: str) -> tuple[int, ...]:
+        number = self._listed.get(word)
+        if number is None:
+            number = find_spelling_variant(word, self._listed)
+        if number is not None:
+            return (number,)
+        if compound := compound_parts(word, self._listed):
+            return tuple(compound)
+        number = self._types.get(word)
+        return () if number is None else (number,)
+
+
+def has_encoded_passages(path: Path) -> bool:
+    """Whether `PassageEncoder.write` has completed this file."""
+    return path.exists() and _lengths(path).exists()
+
+
+def read_numbers(path: Path) -> EncodedPassages:
+    """Open a file of `PassageEncoder.write`; the word ids are memory-mapped."""
+    lengths = np.load(_lengths(path))
+    starts = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=starts[1:])
+    flat = np.memmap(path, np.int32, "r") if starts[-1] else np.zeros(0, np.int32)
+    return EncodedPassages(flat, starts)
+
+
+def _lengths(path: Path) -> Path:
+    return path.with_suffix(".lengths.npy")

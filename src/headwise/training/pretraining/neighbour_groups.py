@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack
 
 from headwise.text.static_embeddings.word_groups import LEVELS, WordClusters, word_hash
-from headwise.training.pretraining.word_numbers import EncodedPassages
+from headwise.training.pretraining.corpus import EncodedPassages
 
 Floats = NDArray[np.float32]
 

@@ -26,7 +26,17 @@ from headwise.text.static_embeddings.base_folder import ABOUT
 from headwise.text.static_embeddings.base_vectors import QuantizedMatrix
 from headwise.text.static_embeddings.word_groups import LEVELS, WordClusters
 from headwise.training.pretraining.base_config import CardNotes, PretrainConfig, PretrainError, card
-from headwise.training.pretraining.corpus import CorpusSample, read_passages, shuffled
+from headwise.training.pretraining.corpus import (
+    CorpusSample,
+    EncodedPassages,
+    PassageEncoder,
+    WordCounts,
+    choose_words,
+    has_encoded_passages,
+    read_numbers,
+    read_passages,
+    shuffled,
+)
 from headwise.training.pretraining.neighbour_groups import word_clusters
 from headwise.training.pretraining.sentence_encoder import embed_with_teacher, missing_shards
 from headwise.training.pretraining.skip_gram import (
@@ -35,14 +45,6 @@ from headwise.training.pretraining.skip_gram import (
     train_contexts,
     without_common_part,
     word_ngrams,
-)
-from headwise.training.pretraining.word_numbers import (
-    EncodedPassages,
-    PassageEncoder,
-    WordCounts,
-    choose_words,
-    has_encoded_passages,
-    read_numbers,
 )
 from headwise.training.pretraining.work_folder import (
     MARK,

@@ -27,7 +27,7 @@ from scipy.sparse import csr_matrix, diags
 from headwise.core import native
 from headwise.text.static_embeddings.word_groups import ngram_buckets
 from headwise.training.pretraining.base_config import ContextConfig
-from headwise.training.pretraining.word_numbers import EncodedPassages
+from headwise.training.pretraining.corpus import EncodedPassages
 from headwise.training.pretraining.work_folder import atomic_path
 
 

@@ -23,7 +23,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from headwise.training.pretraining.base_config import StudentConfig
-from headwise.training.pretraining.word_numbers import EncodedPassages
+from headwise.training.pretraining.corpus import EncodedPassages
 from headwise.training.pretraining.work_folder import atomic_path
 
 Hidden = Callable[[int], Tensor]

@@ -1,10 +1,23 @@
-"""ComparisonSystem: the scores of another model beside those of the model."""
+"""What reports are made of: messages, and comparison systems with the scores of other models."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from headwise.core.config import JsonMapping, JsonObject
+
+
+@dataclass(frozen=True)
+class ReportMessage:
+    """A message of a report.
+
+    Attributes:
+        text: The message, one sentence.
+        warning: Whether the user should act on it.
+    """
+
+    text: str
+    warning: bool = False
 
 
 @dataclass(frozen=True)
