@@ -14,6 +14,7 @@ from headwise.core.config import JsonMapping
 from headwise.core.errors import ConfigError
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.metrics.operating_points import confidence_threshold
+from headwise.models.prediction_types import prediction_type
 from headwise.models.predictor import Predictor
 
 if TYPE_CHECKING:
@@ -44,7 +45,8 @@ class ExportedSession(Session):
         self.item_type = ITEM_TYPES_BY_TASK[self.task_name].with_tokenizer(self.model.settings.tokenizer)
 
     def predictor(self, batch_tokens: int, reading: JsonMapping, unsure: str | None) -> Predictor:
-        predictor = self.model.predictor(self.model, self.item_type.nouns, batch_tokens, reading)
+        predictor_type = prediction_type(self.item_type.label_type).predictor_type()
+        predictor = predictor_type(self.model, self.item_type.nouns, batch_tokens, reading)
         metrics = self.info.metrics
         predictor.usual = metrics.unknown_words
         if unsure is not None:

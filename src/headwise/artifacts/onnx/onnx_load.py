@@ -20,8 +20,12 @@ from headwise.artifacts.model_folder import (
     with_reading_rule,
 )
 from headwise.artifacts.model_info import ModelInfo
-from headwise.artifacts.onnx.onnx_models import MODEL_CLASSES as TEXT_MODEL_CLASSES
-from headwise.artifacts.onnx.onnx_models import ExportedModel, ExportedTagger
+from headwise.artifacts.onnx.onnx_models import (
+    ExportedModel,
+    ExportedPairModel,
+    ExportedTagger,
+    ExportedTextModel,
+)
 from headwise.artifacts.onnx.onnx_networks import OnnxPairNetwork, OnnxTagNetwork, OnnxTextNetwork
 from headwise.artifacts.onnx.onnx_runner import OnnxSession, Runner
 from headwise.artifacts.onnx.onnx_settings import ExportSettings
@@ -58,11 +62,13 @@ from headwise.core.folder_layout import (
     TRAINING,
 )
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
-from headwise.data.items.label_types import TagSequenceType
+from headwise.data.items.pair_items import PairItems
 from headwise.data.items.sentence_items import TaggedSentenceItems
+from headwise.data.items.text_items import TextItems
 from headwise.linear.pair_features import NUMBERS, dense_pair_size
 from headwise.linear.tag_crf import TagTableFormat
 from headwise.metrics.novelty import unit_vectors
+from headwise.models.prediction_types import PREDICTION_TYPES
 from headwise.runtime.chain_tagger import CrfScores, chain_shapes
 from headwise.runtime.layers import LayerWeights
 from headwise.runtime.outputs import MultiLabelOutputs, OutputsError
@@ -96,22 +102,26 @@ class Builder:
         self.files, self.settings, self.vocabulary = files, settings, vocabulary
         self.engine, self.threads = engine, threads
 
-    def build(self, model_class: Any, outputs: JsonMapping) -> ExportedModel | ExportedTagger:
+    def build(
+        self, model_class: Any, outputs_type: type[Any], outputs: JsonMapping
+    ) -> ExportedModel | ExportedTagger:
         """Build a model without the factors that were fitted after training (temperature, thresholds).
 
         Args:
             model_class: Class of the model.
-            outputs: Result of `read_outputs` of its outputs.
+            outputs_type: What it makes of the outputs of its network.
+            outputs: Result of `read_outputs` of that.
 
         Raises:
             StoreError: The files contradict each other.
             ExportError: As `OnnxSession`.
         """
-        return self._tagger(outputs) if model_class is ExportedTagger else self._model(model_class, outputs)
+        if model_class is ExportedTagger:
+            return self._tagger(outputs)
+        return self._model(model_class, outputs_type(**outputs), outputs)
 
-    def _model(self, model_class: Any, outputs: JsonMapping) -> ExportedModel:
+    def _model(self, model_class: Any, described: Any, outputs: JsonMapping) -> ExportedModel:
         settings, size = self.settings, self.settings.base.size
-        described = model_class.outputs_type(**outputs)
         count, sets = described.count, isinstance(described, MultiLabelOutputs)
         tables = linear_tables(
             settings.linear_model, count, settings.tokenizer, sets=sets, pairs=model_class.PAIRS
@@ -271,7 +281,13 @@ def _tables_of(tables: Mapping[str, np.ndarray], part: str) -> dict[str, np.ndar
     return {name.removeprefix(part): table for name, table in tables.items() if name.startswith(part)}
 
 
-MODEL_CLASSES = {**TEXT_MODEL_CLASSES, (TaggedSentenceItems, TagSequenceType): ExportedTagger}
+MODEL_CLASSES: dict[type[Any], type[Any]] = {
+    TextItems: ExportedTextModel,
+    PairItems: ExportedPairModel,
+    TaggedSentenceItems: ExportedTagger,
+}
+"""By item type. The label type decides what they make of the outputs of their network:
+`headwise.models.prediction_types.PREDICTION_TYPES`."""
 
 
 def load_exported(
@@ -296,15 +312,15 @@ def load_exported(
     about = files.json(CONFIG)
     settings = get_typed(about, "model", dict, where)
     settings = ExportSettings.of(with_reading_rule(about, settings), where)
-    model_class = _model_class(settings, where)
+    model_class, outputs_type = _model_types(settings, where)
     vocabulary = read_vocabulary(files, Vocabulary.from_json)
     labels = files.json(LABELS)
     try:
-        outputs = model_class.outputs_type.read_outputs(labels)
+        outputs = outputs_type.read_outputs(labels)
     except OutputsError as error:
         raise StoreError(f"{files.name(LABELS)}: {error.args[0]}", code="HW507") from error
-    model = Builder(files, settings, vocabulary, engine, threads).build(model_class, outputs)
-    for name, value in read_calibration(files, model_class.outputs_type, outputs.get("labels")).items():
+    model = Builder(files, settings, vocabulary, engine, threads).build(model_class, outputs_type, outputs)
+    for name, value in read_calibration(files, outputs_type, outputs.get("labels")).items():
         setattr(model, name, value)
     return model
 
@@ -316,11 +332,10 @@ def exported_info(folder: PathLike[str] | str) -> ModelInfo:
     return ModelInfo({name.removesuffix(".json"): files.json(name) for name in (TRAINING, METRICS)})
 
 
-def _model_class(settings: ExportSettings, where: str) -> Any:
+def _model_types(settings: ExportSettings, where: str) -> tuple[type[Any], type[Any]]:
+    """The class of the model, and what it makes of the outputs of its network."""
     item_type = ITEM_TYPES_BY_TASK.get(settings.task)
-    model_class = (
-        None if item_type is None else MODEL_CLASSES.get((type(item_type), type(item_type.label_type)))
-    )
-    if model_class is None:
+    model_class = MODEL_CLASSES.get(type(item_type))
+    if item_type is None or model_class is None or type(item_type.label_type) not in PREDICTION_TYPES:
         raise StoreError(f"{where}: no exported model does {settings.task!r:.40}", code="HW507")
-    return model_class
+    return model_class, PREDICTION_TYPES[type(item_type.label_type)].outputs_type()

@@ -7,17 +7,11 @@ from typing import Any, ClassVar
 from headwise.artifacts.onnx.onnx_networks import OnnxPairNetwork, OnnxTagNetwork, OnnxTextNetwork
 from headwise.artifacts.onnx.onnx_settings import ExportSettings
 from headwise.core.config import JsonMapping
-from headwise.data.items.item_type import ItemType
-from headwise.data.items.label_types import LabelSetType, LabelType, NumericLabelType, SingleLabelType
-from headwise.data.items.pair_items import PairItems
-from headwise.data.items.text_items import TextItems
 from headwise.linear.tag_crf import CrfTagger
-from headwise.models.prediction_records import MultiLabelPredictor, NumberPredictor, TagPredictor
-from headwise.models.predictor import LabelPredictor, Predictor
 from headwise.runtime.chain_tagger import ChainTagger, CrfScores
 from headwise.runtime.layers import Affine, Floats
 from headwise.runtime.limits import check_finite
-from headwise.runtime.outputs import AnyOutputs, MultiLabelOutputs, NumberOutputs, SingleLabelOutputs
+from headwise.runtime.outputs import AnyOutputs
 from headwise.runtime.pair_network import PairNetwork
 from headwise.runtime.prediction_models import (
     BasePairInputs,
@@ -26,7 +20,6 @@ from headwise.runtime.prediction_models import (
     TextInputs,
 )
 from headwise.runtime.tag_network import TagNetwork
-from headwise.runtime.tag_outputs import TagOutputs
 from headwise.runtime.text_network import TextNetwork
 from headwise.runtime.word_lookup import BaseLookup
 from headwise.text.character_features import character_encoder
@@ -62,9 +55,6 @@ class ExportedModel(PredictionModel):
     """
 
     PAIRS: ClassVar[bool] = False
-    outputs_type: ClassVar[type[AnyOutputs]]
-    predictor: ClassVar[type[Predictor]]
-    """Makes and writes its predictions."""
 
     def __init__(
         self,
@@ -114,51 +104,6 @@ class ExportedPairModel(BasePairInputs, ExportedModel):
         return check_finite(outputs)
 
 
-class ExportedClassifier(ExportedTextModel):
-    """A classifier of texts."""
-
-    outputs_type = SingleLabelOutputs
-    predictor = LabelPredictor
-
-
-class ExportedMultiLabel(ExportedTextModel):
-    """A multi-label classifier of texts."""
-
-    outputs_type = MultiLabelOutputs
-    predictor = MultiLabelPredictor
-
-
-class ExportedRegressor(ExportedTextModel):
-    """A regressor of texts."""
-
-    outputs_type = NumberOutputs
-    predictor = NumberPredictor
-
-
-class ExportedPairClassifier(ExportedPairModel):
-    """A classifier of pairs."""
-
-    outputs_type = SingleLabelOutputs
-    predictor = LabelPredictor
-
-
-class ExportedPairScorer(ExportedPairModel):
-    """A regressor of text pairs, for scores such as similarity."""
-
-    outputs_type = NumberOutputs
-    predictor = NumberPredictor
-
-
-MODEL_CLASSES: dict[tuple[type[ItemType], type[LabelType]], Any] = {
-    (TextItems, SingleLabelType): ExportedClassifier,
-    (TextItems, LabelSetType): ExportedMultiLabel,
-    (TextItems, NumericLabelType): ExportedRegressor,
-    (PairItems, SingleLabelType): ExportedPairClassifier,
-    (PairItems, NumericLabelType): ExportedPairScorer,
-}
-"""The model classes by item type and label type."""
-
-
 class ExportedTagger(ChainTagger):
     """A tagger; its network is two ONNX graphs, three with character features, or one of the runtime.
 
@@ -174,9 +119,6 @@ class ExportedTagger(ChainTagger):
     Raises:
         HeadwiseError, ValueError: The tags do not belong to the scheme, or allow no tag sequence.
     """
-
-    outputs_type = TagOutputs
-    predictor: ClassVar[type[Predictor]] = TagPredictor
 
     def __init__(
         self,
