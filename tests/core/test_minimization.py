@@ -23,11 +23,11 @@ SCALARS = {
 @pytest.mark.parametrize("name", SCALARS)
 def test_between_bounds(name):
     expected = minimize_scalar(SCALARS[name], bounds=(-3, 3), method="bounded", options={"xatol": 1e-4})
-    assert minimize_within(SCALARS[name], -3, 3, 1e-4) == pytest.approx(expected.x, abs=1e-8)
+    assert minimize_within(SCALARS[name], -3, 3) == pytest.approx(expected.x, abs=1e-8)
 
 
 def test_what_is_no_number_is_no_minimum():
-    assert minimize_within(lambda x: math.nan if x > 0 else (x + 1) ** 2, -3, 3, 1e-4) <= 0
+    assert minimize_within(lambda x: math.nan if x > 0 else (x + 1) ** 2, -3, 3) <= 0
 
 
 def quadratic(curvatures: np.ndarray, center: np.ndarray):

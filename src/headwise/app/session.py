@@ -165,6 +165,5 @@ class PredictionSession(TaskSession):
 
 
 def _open_with_threads(folder: Path | str, threads: int) -> PredictionSession:
-    """A session, opened in another process."""
     limit_threads(threads)
     return PredictionSession(folder)

@@ -141,7 +141,6 @@ def builder_types(item_type: ItemType) -> tuple[type[Any], type[Any]]:
 
 
 def _listed_words(files: VerifiedFolder) -> tuple[str, ...]:
-    """The words of the base."""
     match files.json(STATIC_EMBEDDINGS):
         case {"words": list(words)}:
             if set(map(type, words)) <= {str} and len(set(words)) == len(words):

@@ -18,6 +18,7 @@ _DECREASE = 1e-3  # of the fall that the slope promises, the least share that a 
 _STEEP = 0.9  # of the slope at the start of a step, the largest share that may remain at its end
 _TRIALS = 20  # lengths of a step
 _GOLDEN = (3 - math.sqrt(5)) / 2
+_ACCURACY = 1e-4  # of the place of a minimum
 
 
 def minimize_smooth(
@@ -102,21 +103,20 @@ def _step(
     return best
 
 
-def minimize_within(function: Callable[[float], float], low: float, high: float, accuracy: float) -> float:
+def minimize_within(function: Callable[[float], float], low: float, high: float) -> float:
     """A minimum of a function between two bounds: parabolas and golden sections (Brent: Algorithms for
     minimization without derivatives, 1973, chapter 5).
 
     Args:
         function: The function; with several minima between the bounds, one of them is found.
         low, high: The bounds.
-        accuracy: Of the place of the minimum.
     """
     best = second = third = low + _GOLDEN * (high - low)
     value = second_value = third_value = function(best)
     step = before = 0.0  # the last step and the one before it
     while True:
         middle = (low + high) / 2
-        least = 1.5e-8 * abs(best) + accuracy / 3
+        least = 1.5e-8 * abs(best) + _ACCURACY / 3
         if abs(best - middle) <= 2 * least - (high - low) / 2:
             return best
         # The minimum of the parabola through the three best points, if it is near.

@@ -20,19 +20,21 @@ from headwise.linear.linear_model import DenseScale
 from headwise.linear.linear_weights import Floats
 
 _ROWS = 8_192
+MOST_DIRECTIONS = 256
+"""Largest size of the vectors that `covariance_root` does not shorten."""
 
 
-def covariance_root(vectors: NDArray[np.floating], most: int = 256) -> NDArray[np.float32]:
+def covariance_root(vectors: NDArray[np.floating]) -> NDArray[np.float32]:
     """The symmetric square root of the covariance of vectors, scaled to keep their mean squared distance
     from the mean; the identity where the vectors do not differ.
 
     Args:
         vectors: `[texts, size]`.
-        most: Maximum number of directions; of longer vectors, the largest are used.
 
     Returns:
-        A symmetric matrix, `[size, size]`; of longer vectors `[size, most]`. Weights learned on `vectors @
-        matrix` are the weights `matrix @ weights` on `vectors`.
+        A symmetric matrix, `[size, size]`; of vectors longer than `MOST_DIRECTIONS` its largest directions,
+        `[size, MOST_DIRECTIONS]`. Weights learned on `vectors @ matrix` are the weights `matrix @ weights`
+        on `vectors`.
     """
     size = vectors.shape[1]
     mean = vectors.mean(axis=0, dtype=np.float64) if len(vectors) else np.zeros(size)
@@ -45,9 +47,9 @@ def covariance_root(vectors: NDArray[np.floating], most: int = 256) -> NDArray[n
         values = np.sqrt(np.maximum(values, 0))
         squares = (values**4).sum()
         if not squares > 0:
-            return np.eye(size, min(size, most), dtype=np.float32)
+            return np.eye(size, min(size, MOST_DIRECTIONS), dtype=np.float32)
         root = axes * (values * np.sqrt((values**2).sum() / squares))
-        root = root @ axes.T if size <= most else root[:, -most:]
+        root = root @ axes.T if size <= MOST_DIRECTIONS else root[:, -MOST_DIRECTIONS:]
     return root.astype(np.float32)
 
 

@@ -183,7 +183,6 @@ def _fit(
     *,
     scale: float = 5.0,
 ) -> NDArray:
-    """Fit the weights of members."""
     loss = _Loss(logits, targets, importance)
     begun, pull = np.full(len(logits), 1 / len(logits)), prior.strength / len(targets)
     expected = prior.of(range(len(logits)))

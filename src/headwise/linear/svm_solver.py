@@ -134,7 +134,6 @@ def fit_svm_portions(
     *,
     ratios: Floats | None = None,
     seed: int = 0,
-    tolerance: float | None = None,
 ) -> LinearWeights:
     """Fit a linear support vector machine for each column to texts that are read portion by portion.
 
@@ -145,7 +144,6 @@ def fit_svm_portions(
         portions: The texts, at least one portion; an item is read each time that it is needed.
         ratios: Factors of the sparse features, `[features, columns]`.
         seed: Seed of the orders.
-        tolerance: Stopping tolerance; `TOLERANCE` by default.
     """
     first = portions[0]
     columns, features = first.signs.shape[1], first.rows.features
@@ -165,7 +163,7 @@ def fit_svm_portions(
                 alpha = alphas[number] = np.zeros(portion.signs.shape, dtype=np.float32)
             norms = feature_norms(portion.rows.sparse, squares)
             worst = max(worst, _epoch(_solver(portion, norms)(slack), texts, blocks, alpha, threads))
-        if worst < (TOLERANCE if tolerance is None else tolerance):
+        if worst < TOLERANCE:
             break
     return _joined(blocks, features)
 
@@ -194,7 +192,6 @@ def _slack(costs: NDArray) -> Floats:
 
 
 def _threads(rows: DesignMatrix, blocks: int, columns: int) -> int:
-    """Number of threads for blocks of labels."""
     work = float(rows.sparse.nnz + rows.dense.size) * columns
     return usable_threads() if blocks > 1 and work > LEAST_THREADED else 1
 

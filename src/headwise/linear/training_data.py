@@ -390,7 +390,6 @@ def _blocks(
 def _blocks_of(
     texts: LinearTexts, reader: BlockReader, vocabularies: Mapping[BlockName, FeatureVocabulary]
 ) -> Blocks:
-    """The blocks with these features."""
     return {
         name: (vocabulary, replace(reader, block=name).transform(texts, vocabulary))
         for name, vocabulary in vocabularies.items()

@@ -47,9 +47,9 @@ def fit_temperature(logits: np.ndarray, targets: np.ndarray, weights: np.ndarray
         return float(-np.average((smoothed_targets * scaled).sum(axis=1), weights=weights))
 
     bound = np.log(MAX_USUAL_TEMPERATURE)
-    best = minimize_within(loss, -bound, bound, 1e-4)
+    best = minimize_within(loss, -bound, bound)
     if best > np.log(0.99 * MAX_USUAL_TEMPERATURE):
-        best = minimize_within(loss, bound, np.log(MAX_TEMPERATURE), 1e-4)
+        best = minimize_within(loss, bound, np.log(MAX_TEMPERATURE))
     return float(np.exp(best)) if loss(best) < loss(0.0) else 1.0
 
 

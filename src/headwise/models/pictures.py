@@ -62,13 +62,13 @@ def heat_maps(maps: Sequence[AttentionMap], priors: Mapping[str, Sequence[Prior]
     return render("heads.html.jinja", layers=layers) if layers else Markup()
 
 
-def learned_priors_figure(encoder: nn.Module, title: str, length: int = 24) -> str:
-    """An SVG with the prior of each head and what the head has learned, a row of squares for each layer.
+def learned_priors_figure(encoder: nn.Module, title: str) -> str:
+    """An SVG with the prior of each head and what the head has learned, a row of squares for each layer:
+    of a text of 24 words whose dependency tree is a chain.
 
     Args:
         encoder: A trained encoder.
         title: The heading.
-        length: Words of the text that is drawn; its dependency tree is a chain.
 
     Raises:
         ConfigError: The encoder has no heads with priors.
@@ -76,6 +76,7 @@ def learned_priors_figure(encoder: nn.Module, title: str, length: int = 24) -> s
     layers = trained_priors(encoder)
     if not layers:
         raise ConfigError("the encoder has no heads with priors, so there is nothing to draw")
+    length = 24
     place = torch.arange(length)
     chain = (place[:, None] - place).abs()
     marks = {"sentence": place // 5, "paragraph": place // 10, "parent": place - 1}

@@ -173,7 +173,6 @@ class TextFeatures:
         words: Sequence[Sequence[str]],
         examples: Sequence[Example],
     ) -> list[EncodedText]:
-        """Encode texts of which the words `read` are read."""
         texts = [
             example.text if len(tokens) == len(full) else self._until(example.text, len(tokens))
             for tokens, full, example in zip(read, words, examples, strict=True)

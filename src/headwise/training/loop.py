@@ -299,7 +299,6 @@ class _TrainingRun:
         self._session_texts += texts
 
     def _precision(self) -> AbstractContextManager[object]:
-        """The context of the precision that losses are computed in."""
         reduced, device = self.config.precision == "bfloat16", self.device.type
         if not reduced and not torch.is_autocast_enabled(device):
             return nullcontext()

@@ -108,7 +108,6 @@ def may_be_terminal() -> bool:
 
 
 def _print_message(*parts: tuple[str, str]) -> None:
-    """Print texts, each with its style, as one message."""
     if not may_be_terminal():
         print("".join(text for text, _ in parts), file=sys.stderr, flush=True)
         return

@@ -103,7 +103,6 @@ def _counts(files: tuple[FileReport, ...]) -> Table:
 
 
 def _numbers(files: tuple[FileReport, ...]) -> Iterator[Table | str]:
-    """A table of the target numbers, for regression files."""
     if not any(file.numbers for file in files):
         return
     table = columns("", "numbers: min", "median", "mean", "max")

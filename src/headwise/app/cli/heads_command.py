@@ -105,7 +105,6 @@ def heads(
 
 
 def _named(module: str) -> str:
-    """The name of an attention module in reports."""
     short = module.removesuffix(".attention")
     return re.sub(r"\bblocks\.(\d+)", lambda match: f"layer {int(match[1]) + 1}", short)
 

@@ -64,17 +64,16 @@ def scores_table(
     return table
 
 
-def per_class_table(
-    class_table: PerClassTable, scores: JsonMapping, *, most: int = MAX_TABLE_LABELS
-) -> RenderableType:
-    """The per-class scores; of more than `most` labels, those with the lowest F1."""
+def per_class_table(class_table: PerClassTable, scores: JsonMapping) -> RenderableType:
+    """The per-class scores; of more than `MAX_TABLE_LABELS` labels, those with the lowest F1."""
     key, title = class_table.count
     rows = every = class_table.rows(scores)
     table = columns(
         class_table.title, title, *(line.title for line in class_table.lines), texts=(class_table.title,)
     )
-    if len(rows) > most:
-        rows = sorted((row for row in rows if row.get(key)), key=lambda row: row.get("f1", 0.0))[:most]
+    if len(rows) > MAX_TABLE_LABELS:
+        rows = sorted((row for row in rows if row.get(key)), key=lambda row: row.get("f1", 0.0))
+        rows = rows[:MAX_TABLE_LABELS]
     for row in rows:
         # A label that does not occur has no recall; if it is not predicted either, no precision.
         none = set() if row.get(key) else {"recall"} if row.get("precision") else {"recall", "precision"}

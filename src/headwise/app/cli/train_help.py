@@ -126,7 +126,6 @@ def train_with_short_help(words: Sequence[str]) -> Callable[..., Any]:
 
 
 def _is_shown(section: str, flag: Flag, task: str, encoder: str, sections: Sequence[str]) -> bool:
-    """Whether the help of a task shows a flag."""
     if section == "data":
         applies = not flag.owners or task in flag.owners
         return applies and (flag.name in _DATA or flag.name.endswith(("_column", "_columns", "_separator")))

@@ -175,7 +175,6 @@ class TextEstimator(BaseEstimator, Generic[ModelType]):
         return find_task(self.TASK).explain(self.model_, self._items(X))
 
     def _items(self, X: Inputs) -> Sequence[Any]:
-        """The items of X as the model reads them."""
         return texts_of(X)
 
     def _take(self, model: ModelType, info: ModelInfo) -> None:

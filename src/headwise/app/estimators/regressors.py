@@ -61,7 +61,6 @@ class RegressionEstimator(EmbeddingMethods, RegressorMixin, TextEstimator[Number
         return self._fit(answered, None if dev is None else self._labelled_items(*unpack_dev(dev)))
 
     def _labelled_items(self, X: Inputs, y: Targets, weights: Weights = None) -> list[Any]:
-        """The items of X with their numbers as labels, and their weights."""
         items = [Example(item) if isinstance(item, str) else item for item in self._items(X)]
         numbers = _numbers(y)
         check_consistent_length(items, numbers)

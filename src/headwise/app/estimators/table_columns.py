@@ -121,7 +121,6 @@ class TableEstimator(TextEstimator[ModelType]):
         self._tabular = tuple(columns)
 
     def _texts(self, X: Inputs) -> list[str]:
-        """The texts of X."""
         if self.text_column is None or not _is_table(X):
             return texts_of(X)
         names = joined_column_names(self.text_column, _names(X))
@@ -146,7 +145,6 @@ class TableEstimator(TextEstimator[ModelType]):
 
 
 def _requested(features: Features) -> list[TabularColumn]:
-    """The columns that `feature_columns` names."""
     if isinstance(features, str):
         return parse_features(features)
     if isinstance(features, Mapping):

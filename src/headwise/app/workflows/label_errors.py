@@ -471,7 +471,6 @@ def _type(tag: str, scheme: Scheme) -> str:
 
 
 def _tag(span_type: str, scheme: Scheme) -> str:
-    """The tag of the first word of a span of this type."""
     if scheme == "plain" or span_type == "O":
         return span_type
     return write_tags([TagSpan(0, 1, span_type)], 1, scheme)[0]

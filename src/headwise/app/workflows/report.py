@@ -217,7 +217,6 @@ def _duplicate_counts(
 
 
 def _explanations(session: ModelSession, items: Sequence[object]) -> list[Explanation]:
-    """The explanations of items; none if the task has none."""
     try:
         return session.explain(items) if items else []
     except ConfigError:

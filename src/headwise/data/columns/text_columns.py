@@ -228,7 +228,6 @@ def _columns_of_text(requested: str, columns: Sequence[Column], source: DataSour
 
 
 def _joined_column(columns: Sequence[Column]) -> Column | None:
-    """Several columns joined into one; None for no columns."""
     if len(columns) < 2:
         return columns[0] if columns else None
     values = [join_text_parts(row) for row in zip(*(column.values for column in columns), strict=True)]

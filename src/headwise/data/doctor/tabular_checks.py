@@ -50,7 +50,6 @@ def _leak(name: str, problem: str, where: tuple[str, ...]) -> Finding:
 
 
 def _equals(values: Sequence[CellValue], labels: Sequence[str]) -> bool:
-    """Whether the values are the numeric labels."""
     numbers = [parse_number(label) for label in labels]
     return all(
         isinstance(value, float)

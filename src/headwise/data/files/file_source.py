@@ -162,20 +162,21 @@ class DataSource:
 Item = TypeVar("Item", bound=Sequence)
 
 
-def look_ahead(
-    items: Iterator[Item], count: int = 1000, budget: int = 1 << 20
-) -> tuple[list[Item], Iterator[Item]]:
+_LOOK_AHEAD = 1 << 20  # characters
+
+
+def look_ahead(items: Iterator[Item], count: int = 1000) -> tuple[list[Item], Iterator[Item]]:
     """The first items, and an iterator over all items, these included; also works for pipes.
 
     Stops after `count` items, or when their contents (the text of a line, the fields of a record) hold
-    `budget` characters in total (one more for each field).
+    2^20 characters in total (one more for each field).
     """
     head, size = [], 0
     for item in islice(items, count):
         head.append(item)
         last = item[-1]
         size += len(last) if isinstance(last, str) else sum(len(str(cell)) + 1 for cell in _cells(last))
-        if size >= budget:
+        if size >= _LOOK_AHEAD:
             break
     return head, chain(head, items)
 

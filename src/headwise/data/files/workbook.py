@@ -67,7 +67,6 @@ def workbook_rows(file: str, sheet: str | None, notes: list[str]) -> Iterator[Ce
 
 
 def _first_filled(cells: Sequence[str]) -> int:
-    """The index of the first cell that is not blank."""
     return next(i for i, cell in enumerate(cells) if cell.strip())
 
 

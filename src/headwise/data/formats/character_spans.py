@@ -328,6 +328,5 @@ def _tag(
 
 
 def _warn(message: str, where: Sequence[tuple[int, str]], fix: str, source: DataSource) -> None:
-    """Add a warning to the findings of the source."""
     lines = list(dict.fromkeys(line for line, _ in where))
     source.findings.append(Finding("warning", "HW247", message, source.places(lines), fix))

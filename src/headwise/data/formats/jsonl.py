@@ -149,7 +149,6 @@ def as_text(value: object) -> str:
 
 
 def _json_type(value: object) -> str:
-    """The JSON type of a value, for messages."""
     names = {list: "array", str: "string", bool: "literal", type(None): "literal"}
     return names.get(type(value), "number")
 

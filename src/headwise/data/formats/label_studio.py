@@ -74,7 +74,6 @@ def _annotations(fields: Mapping[str, object]) -> list[JsonObject]:
 
 
 def _looks_like_task(fields: Mapping[str, object]) -> bool:
-    """Whether an object has the fields of a task."""
     annotated = any(isinstance(fields.get(name), list) for name in _ANNOTATIONS)
     return isinstance(fields.get("data"), dict) and annotated
 

@@ -56,7 +56,6 @@ def has_texts(head: Sequence[Line]) -> bool:
 
 
 def _token_field(rows: Sequence[dict[str, object]]) -> str | None:
-    """The field of the words; None if there is none."""
     names = list(dict.fromkeys(name for row in rows for name in row))[:_MAX_COLUMNS]
     usual = [name for name in names if normal_name(name) in TOKEN_NAMES]
     texts = [name for name in names if name_rank(name, TEXT_NAMES) is not None]

@@ -71,7 +71,6 @@ def check_label_names(
 
 
 def _advice(label: str, close: Sequence[str]) -> str:
-    """Advice for a label that training lacks."""
     if label.isdecimal():
         return "leave it out, or, where labels are meant as numbers, --task regress (of pairs pair-score)"
     return (

@@ -357,7 +357,6 @@ def _interned(strings: Iterable[str]) -> tuple[str, ...]:
 
 
 def _retagged(sentence: TaggedSentence, names: Mapping[str, str]) -> TaggedSentence:
-    """The sentence with tags replaced as in `names`."""
     return replace(sentence, tags=tuple(names.get(tag, tag) for tag in sentence.tags))
 
 

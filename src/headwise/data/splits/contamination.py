@@ -260,7 +260,6 @@ def _hashes(fingerprint: object) -> set[bytes]:
 
 
 def _hash(item_type: ComparedItems, item: object) -> bytes | None:
-    """The hash of an item; None for an empty text."""
     key = item_type.contamination_key(item)
     words = words_for_comparison(key) if item_type.sides else key
     data = words.encode("utf-8", "surrogatepass")

@@ -256,7 +256,6 @@ def _quotas(size: int, counts: Mapping[str | None, int]) -> dict[str | None, int
 def _notes(
     parts: Mapping[str, Sequence[object]], sizes: Mapping[str, int], repeated: int, nouns: DisplayNames
 ) -> tuple[str, ...]:
-    """Notes for the user on the sizes of the parts and on near-duplicates."""
     notes = ["split into " + ", ".join(f"{len(items):,} {n}" for n, items in parts.items() if items)]
     if repeated:
         notes.append(f"{repeated:,} {nouns.many} stay in the same part as their near-duplicates")

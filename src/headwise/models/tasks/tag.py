@@ -265,7 +265,6 @@ def _tag_baseline(
     scheme: Scheme,
     difference: JsonMapping | None = None,
 ) -> ComparisonSystem:
-    """A comparison system with these predicted tags."""
     tokens, entities = score_tagging(guessed, items, scheme)
     scores: JsonObject = {"tokens": {"accuracy": tokens.accuracy, "macro_f1": tokens.macro_f1}}
     if entities is not None:

@@ -11,7 +11,7 @@ from __future__ import annotations  # the priors are read without torch
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -300,20 +300,15 @@ def check_whole(prior: Prior, low: int, *names: str) -> None:
             raise ConfigError(f"{name} must be a whole number, at least {low}, got {actual!r}")
 
 
-def check_odd(prior: Prior, name: str, of: str) -> None:
-    """Check that a value of a prior is an odd whole number.
-
-    Args:
-        prior: The prior.
-        name: The name of the value.
-        of: What has the value, for the message.
+def check_odd_width(prior: Any, of: str) -> None:
+    """Check that the `width` of a prior, of `of` in the message, is an odd whole number.
 
     Raises:
         ConfigError: It is not, or is less than 1.
     """
-    if not plain_number(prior, name, Integral) or getattr(prior, name) < 1 or getattr(prior, name) % 2 == 0:
-        actual = getattr(prior, name)
-        raise ConfigError(f"the {name} of {of} must be an odd whole number, at least 1, got {actual!r}")
+    actual = prior.width
+    if not plain_number(prior, "width", Integral) or actual < 1 or actual % 2 == 0:
+        raise ConfigError(f"the width of {of} must be an odd whole number, at least 1, got {actual!r}")
 
 
 _LARGEST = 1e30

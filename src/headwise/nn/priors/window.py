@@ -16,7 +16,7 @@ from headwise.nn.priors.base import (
     Lengths,
     PositionPairs,
     Prior,
-    check_odd,
+    check_odd_width,
     plain_number,
     smaller_reach,
 )
@@ -64,7 +64,7 @@ class Window(Prior):
         if (self.width is None) == (self.fraction is None):
             raise ConfigError("Window takes either width= or fraction=, and needs one of them")
         if self.width is not None:
-            check_odd(self, "width", "a window")
+            check_odd_width(self, "a window")
         if self.fraction is not None and (not plain_number(self, "fraction") or not 0 < self.fraction <= 2):
             raise ConfigError(
                 f"the fraction of a window must be more than 0 and at most 2, with which all words see the "
@@ -124,7 +124,7 @@ class ShiftedWindow(Prior):
     name: ClassVar[str] = "shifted-window"
 
     def __post_init__(self) -> None:
-        check_odd(self, "width", "a shifted window")
+        check_odd_width(self, "a shifted window")
 
     def visible(self, pairs: PositionPairs) -> Tensor:
         import torch

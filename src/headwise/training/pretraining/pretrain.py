@@ -68,6 +68,7 @@ LEAST_WORDS = 1_000_000
 
 _TYPES = 5  # words with ids per listed word
 _COUNTED = 1 << 19
+_RIDGE = 1e-2
 _MAX_HELD_OUT = 4000
 _REPORT_EVERY = 1 << 12
 
@@ -430,7 +431,6 @@ def interpolate_vectors(
     texts: NDArray[np.float32],
     share: NDArray[np.float64],
     often: NDArray[np.int64],
-    ridge: float = 1e-2,
 ) -> NDArray[np.float32]:
     """Interpolate the teacher's word vectors with those from context prediction, `[words, size]`.
 
@@ -442,11 +442,10 @@ def interpolate_vectors(
         texts: Word vectors from context prediction, `[words, any]`.
         share: Weight of the teacher's vector of each word, 0 to 1; 1 for a word that is one piece.
         often: Frequency of each word; words with 0 have the teacher's vector.
-        ridge: Regularisation of the regression.
     """
     trust = (share * np.log1p(often)).astype(np.float32)[:, None]
     square = texts.T @ (trust * texts)
-    square[np.diag_indices(len(square))] += ridge * max(float(square.trace()) / len(square), 1e-9)
+    square[np.diag_indices(len(square))] += _RIDGE * max(float(square.trace()) / len(square), 1e-9)
     mapped = texts @ np.linalg.solve(square, texts.T @ (trust * vectors))
     # Regression shrinks vectors: rescale them to the total norm of the teacher's.
     mapped *= np.linalg.norm(vectors) / max(float(np.linalg.norm(mapped)), 1e-9)

@@ -262,7 +262,6 @@ def _room(source: PretrainedEncoder, config: PretrainedConfig) -> int:
 
 
 def _trained_parts(encoder: "PreTrainedModel", config: PretrainedConfig) -> list[nn.Module]:
-    """The parts of the encoder that are trained."""
     if not config.train:
         return []
     count, depth = config.train_layers, encoder.config.num_hidden_layers
