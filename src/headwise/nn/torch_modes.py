@@ -7,6 +7,7 @@ the backward pass computes the function again.
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import wraps
 from typing import Any, ParamSpec, TypeVar, cast
 
 import torch
@@ -17,6 +18,7 @@ from torch.utils.checkpoint import checkpoint
 
 Inputs = ParamSpec("Inputs")
 Result = TypeVar("Result")
+Backward = TypeVar("Backward", bound=Callable[..., object])
 
 
 @contextmanager
@@ -92,3 +94,31 @@ def differentiable_gradients(
     sources = [x for x, need in zip(apart, needed, strict=True) if need]
     computed = iter(torch.autograd.grad(results, sources, gradients, create_graph=True, allow_unused=True))
     return tuple(next(computed) if need else None for need in needed)
+
+
+def once_differentiable(advice: str = "") -> Callable[[Backward], Backward]:
+    """The gradient of an autograd function, whose own gradient is an error: for kernels whose gradient is
+    not made of differentiable parts.
+
+    PyTorch's function of this name does not suffice: `torch.autograd.grad` of some inputs leaves out the
+    error node that it puts into the graph, and the remaining gradient is wrong.
+
+    Args:
+        advice: What to do instead, if there is something.
+
+    Raises:
+        RuntimeError: It is computed so that it can be differentiated again (`create_graph=True`).
+    """
+
+    def decorated(backward: Backward) -> Backward:
+        @wraps(backward)
+        def checked(ctx: object, *gradients: Tensor) -> object:
+            if torch.is_grad_enabled():
+                problem = f"the gradient {backward.__qualname__} cannot be differentiated itself"
+                instead = f"; {advice}" if advice else ""
+                raise RuntimeError(f"{problem} (create_graph=True){instead}")
+            return backward(ctx, *gradients)
+
+        return checked  # type: ignore[return-value]
+
+    return decorated

@@ -1,13 +1,7 @@
-"""The bands of the priors of a batch, with which the banded kernels compute.
+"""From the priors of a batch to the numbers that the banded kernels compute with: a prior's `Band`, and the
+`BandedPlan` of all heads."""
 
-`once_differentiable` is for kernels whose gradient is not made of differentiable parts: the gradient of
-their gradient is an error. PyTorch's function of this name does not suffice: `torch.autograd.grad` of some
-inputs leaves out the error node that it puts into the graph, and the remaining gradient is wrong.
-"""
-
-from collections.abc import Callable, Sequence
-from functools import wraps
-from typing import TypeVar
+from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -19,6 +13,7 @@ from headwise.nn.priors import Band, Prior
 from headwise.nn.priors.validation import check_band, is_built_in
 from headwise.nn.ragged import Layout
 from headwise.nn.torch_modes import cacheable_tensors, differentiable_gradients
+from headwise.runtime.banded_plan import BandedPlan, HeadBand
 
 
 def band_of(prior: Prior, layout: Layout) -> Band | None:
@@ -72,31 +67,16 @@ def attending_bands(priors: Sequence[Prior], layout: Layout, queries: int) -> tu
     return attending, bands
 
 
-Backward = TypeVar("Backward", bound=Callable[..., object])
-
-
-def once_differentiable(advice: str = "") -> Callable[[Backward], Backward]:
-    """The gradient of an autograd function, whose own gradient is an error.
-
-    Args:
-        advice: What to do instead, if there is something.
-
-    Raises:
-        RuntimeError: It is computed so that it can be differentiated again (`create_graph=True`).
-    """
-
-    def decorated(backward: Backward) -> Backward:
-        @wraps(backward)
-        def checked(ctx: object, *gradients: Tensor) -> object:
-            if torch.is_grad_enabled():
-                problem = f"the gradient {backward.__qualname__} cannot be differentiated itself"
-                instead = f"; {advice}" if advice else ""
-                raise RuntimeError(f"{problem} (create_graph=True){instead}")
-            return backward(ctx, *gradients)
-
-        return checked  # type: ignore[return-value]
-
-    return decorated
+def plan_of(layout: Layout, priors: tuple[Prior, ...], queries: int) -> BandedPlan:
+    """The work items of priors on the texts of a batch, whose heads have so many `queries` (see
+    `attending_bands`); cached in the layout's memo."""
+    key = (plan_of, priors, queries)
+    if key not in layout.memo:
+        attending, bands = attending_bands(priors, layout, queries)
+        heads = [HeadBand(np.asarray(band.left), np.asarray(band.right), band.slope) for band in bands]
+        lengths = np.array(layout.sizes, dtype=np.int64)
+        layout.memo[key] = BandedPlan.of(lengths, len(priors), attending, heads)
+    return layout.memo[key]
 
 
 def reference_gradients(

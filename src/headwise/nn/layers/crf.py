@@ -14,9 +14,9 @@ import torch
 from torch import Tensor, nn
 
 from headwise.metrics.tag_schemes import Constraints
-from headwise.nn.attention.bands import once_differentiable
 from headwise.nn.packed_sequence import PackedSequence, pack_layout
 from headwise.nn.ragged import Ragged
+from headwise.nn.torch_modes import once_differentiable
 
 # Score of forbidden transitions inside the recursions. Finite, so that no difference of two is NaN; so low
 # that its exponential is exactly 0.

@@ -8,12 +8,11 @@ number of threads, nor on the texts beside a text.
 
 from collections.abc import Sequence
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from headwise.core import native
-from headwise.nn.attention.bands import attending_bands, reference_gradients, unbanded_reason
+from headwise.nn.attention.bands import plan_of, reference_gradients, unbanded_reason
 from headwise.nn.attention.cpu.kernel_rows import (
     arrays_of,
     computable,
@@ -23,7 +22,7 @@ from headwise.nn.attention.cpu.kernel_rows import (
 )
 from headwise.nn.priors import Prior
 from headwise.nn.ragged import Layout
-from headwise.runtime.banded_plan import BandedPlan, HeadBand
+from headwise.runtime.banded_plan import BandedPlan
 
 
 def unsupported_reason(query: Tensor, priors: Sequence[Prior], layout: Layout) -> str | None:
@@ -73,18 +72,6 @@ class _Banded(torch.autograd.Function):
         plan.run(native.banded_backward, arrays_of(*rows, out, grad_out, *gradients, stats))
         copy_value_heads(plan, grad_out, gradients[2])
         return *(x.to(grad.dtype) for x in gradients), None, None
-
-
-def plan_of(layout: Layout, priors: tuple[Prior, ...], queries: int) -> BandedPlan:
-    """The work items of priors on the texts of a batch, whose heads have so many `queries` (see
-    `attending_bands`); cached in the layout's memo."""
-    key = (plan_of, priors, queries)
-    if key not in layout.memo:
-        attending, bands = attending_bands(priors, layout, queries)
-        heads = [HeadBand(np.asarray(band.left), np.asarray(band.right), band.slope) for band in bands]
-        lengths = np.array(layout.sizes, dtype=np.int64)
-        layout.memo[key] = BandedPlan.of(lengths, len(priors), attending, heads)
-    return layout.memo[key]
 
 
 def copy_value_heads(plan: BandedPlan, source: Tensor, target: Tensor) -> None:

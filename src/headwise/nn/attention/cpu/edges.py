@@ -16,7 +16,6 @@ from torch import Tensor
 from headwise.core import native
 from headwise.core.errors import ConfigError
 from headwise.core.threads import run_jobs
-from headwise.nn.attention.bands import once_differentiable
 from headwise.nn.attention.cpu.kernel_rows import (
     VARIABLE,
     arrays_of,
@@ -26,6 +25,7 @@ from headwise.nn.attention.cpu.kernel_rows import (
     unsupported_rows_reason,
 )
 from headwise.nn.ragged import Layout
+from headwise.nn.torch_modes import once_differentiable
 
 _PARTS = 4  # of a batch, for threads: whole texts, as many of them for every number of threads
 _ALONE = 4_000  # rows times heads from which more threads than one are worth it

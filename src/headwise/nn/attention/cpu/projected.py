@@ -14,6 +14,7 @@ from torch._C._functorch import peek_interpreter_stack
 from torch.nn import functional
 
 from headwise.core import native
+from headwise.nn.attention.bands import plan_of
 from headwise.nn.attention.cpu import banded
 from headwise.nn.attention.cpu.kernel_rows import arrays_of, empty_statistics
 from headwise.nn.layers.row_blocks import linear
@@ -106,7 +107,7 @@ class _ProjectedBands(torch.autograd.Function):
         bias = torch.cat([biases[2], biases[0][part], biases[1][part]]) if biases else None
         projected = linear(rows.detach(), weight, bias)
         q, k, v = heads.split(projected)
-        plan = banded.plan_of(layout, heads.priors, len(heads.attending))
+        plan = plan_of(layout, heads.priors, len(heads.attending))
         if rows.dtype == torch.float32:
             plan = plan.without_lost_keys(*arrays_of(q, k))
         mixed, statistics = torch.empty_like(v, memory_format=torch.contiguous_format), empty_statistics(q)
