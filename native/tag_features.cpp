@@ -1,4 +1,4 @@
-// The kernels of headwise.linear.tag_features, which documents the features.
+// The kernels of headwise.linear.tag_crf, which documents the features.
 #include <algorithm>
 #include <vector>
 

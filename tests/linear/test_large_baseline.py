@@ -8,7 +8,7 @@ import pytest
 
 from headwise.core import scratch
 from headwise.core.errors import HeadwiseError
-from headwise.linear import large_baseline, large_fit
+from headwise.linear import large_fit
 from headwise.linear.baselines import TFIDF_SVM, LinearBaseline, fit_baseline, predict_number_baseline
 from headwise.linear.sklearn_models import TFIDF_ONE_VS_REST, fit_multi_label_baseline
 
@@ -22,7 +22,7 @@ def parts(classes: int):
 
 def from_a_file(monkeypatch, train, dev, *, portion: int = 2_000, **how) -> LinearBaseline:
     monkeypatch.setattr(large_fit, "MOST_ENTRIES", 0)
-    monkeypatch.setattr(large_baseline, "_PORTION_ENTRIES", portion)
+    monkeypatch.setattr(large_fit, "_PORTION_ENTRIES", portion)
     fitted = fit_baseline(train, dev, **how)
     assert fitted is not None
     return fitted
@@ -49,9 +49,9 @@ def test_predicts_what_a_fit_in_memory_predicts(monkeypatch, classes, refit):
 def test_a_sample_chooses_and_all_texts_are_learnt(monkeypatch):
     train, dev, _ = parts(2)
     train = ([*train[0], "zebra crossing"] * 3, np.tile(np.append(train[1], 1), 3))
-    monkeypatch.setattr(large_baseline, "MOST_CHOSEN_ON", 1_000)
+    monkeypatch.setattr(large_fit, "MOST_CHOSEN_ON", 1_000)
     large = from_a_file(monkeypatch, train, dev)
-    step = large_baseline.sample_step(train[0], large_fit.BlockReader("words"))
+    step = large_fit.sample_step(train[0], large_fit.BlockReader("words"))
     assert step > 10
     assert "zebra crossing" not in train[0][::step]
     assert large.predict(["zebra crossing"]).tolist() == [1]
@@ -97,7 +97,7 @@ def small_and_large(monkeypatch, fit: Callable[[], Fit | None]) -> tuple[Fit, Fi
     """What a function returns in memory and from a file."""
     in_memory = fit()
     monkeypatch.setattr(large_fit, "MOST_ENTRIES", 0)
-    monkeypatch.setattr(large_baseline, "_PORTION_ENTRIES", 2_000)
+    monkeypatch.setattr(large_fit, "_PORTION_ENTRIES", 2_000)
     from_file = fit()
     assert in_memory is not None
     assert from_file is not None

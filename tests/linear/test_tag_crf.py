@@ -6,8 +6,17 @@ import numpy as np
 import pytest
 
 from headwise.data.items.examples import TaggedSentence
-from headwise.linear.tag_crf import CRF_STRENGTHS, CrfTagger, choose_strength, fit_crf, fit_crf_with
-from headwise.linear.tag_features import ATTRIBUTES, TEMPLATES, attributes, features_of
+from headwise.linear.tag_crf import (
+    ATTRIBUTES,
+    CRF_STRENGTHS,
+    TEMPLATES,
+    CrfTagger,
+    attributes,
+    choose_strength,
+    features_of,
+    fit_crf,
+    fit_crf_with,
+)
 from headwise.text.static_embeddings.word_groups import LEVELS, WordClusters, word_hash
 
 

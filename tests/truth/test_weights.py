@@ -83,12 +83,12 @@ def test_search(truth):
     read = read_parts(ITEM_TYPES_BY_TASK["classify"], str(path))
     layers = ({"model": {"task": "classify"}, "train": {"epochs": 1}},)
     trials = Trials(resolve(layers), RunData(read), truth.place("search"), 2)
-    tally, _ = trials.tally({}, 1.0, 0, 1e9)
+    metric_parts, _ = trials.metric_parts({}, 1.0, 0, 1e9)
     assert trials.folds is not None
     judged = [item for item, fold in zip(trials.pool, trials.folds, strict=True) if fold == 0]
-    assert len(tally) == sum(item.weight > 0 for item in judged)
-    assert tally[:, 1].sum() / tally[:, 2].sum() > 0.7
-    assert tally[:, 2].max() == pytest.approx(3 * tally[:, 2].min())
+    assert len(metric_parts) == sum(item.weight > 0 for item in judged)
+    assert metric_parts[:, 1].sum() / metric_parts[:, 2].sum() > 0.7
+    assert metric_parts[:, 2].max() == pytest.approx(3 * metric_parts[:, 2].min())
 
 
 @pytest.mark.parametrize("folds", [3, 0])

@@ -17,8 +17,7 @@ from scipy.sparse import csr_matrix, hstack
 from headwise.core.tokenizer import get_tokenizer
 from headwise.data.items.examples import Pair
 from headwise.data.readers.bags import Bag
-from headwise.linear.large_baseline import SAMPLED, fit_stored, sample_step, sampled, scores_in_parts
-from headwise.linear.large_fit import is_large
+from headwise.linear.large_fit import SAMPLED, fit_stored, is_large, sample_step, sampled, scores_in_parts
 from headwise.linear.linear_fit import MOST_CELLS
 from headwise.linear.linear_model import LinearModel, expand_columns, signs_of, stack_blocks
 from headwise.linear.linear_weights import DesignMatrix

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.core.tokenizer import get_tokenizer
-from headwise.linear.large_baseline import SAMPLED, fit_stored, sampled, scores_in_parts
-from headwise.linear.large_fit import is_large
+from headwise.linear.large_fit import SAMPLED, fit_stored, is_large, sampled, scores_in_parts
 from headwise.linear.linear_model import LinearModel
 from headwise.linear.targets import Targets as TargetTypes
 from headwise.linear.tfidf_features import BlockReader

@@ -43,7 +43,7 @@ class RiskCoverageCurve:
     @classmethod
     def of(
         cls,
-        sure: NDArray[np.floating],
+        confidences: NDArray[np.floating],
         right: NDArray,
         most: int = _KEPT,
         weights: NDArray[np.floating] | None = None,
@@ -51,14 +51,14 @@ class RiskCoverageCurve:
         """The curve of items.
 
         Args:
-            sure: The probability of each predicted label, `[items]`.
+            confidences: The probability of each predicted label, `[items]`.
             right: Whether each prediction is right, or the probability of that (soft labels), `[items]`.
             most: The largest number of points.
             weights: The weight of each item, with mean 1, `[items]`.
         """
-        order = np.argsort(-sure, kind="stable")
-        ranked = sure[order].astype(np.float64)
-        counts = np.ones(len(sure)) if weights is None else weights[order].astype(np.float64)
+        order = np.argsort(-confidences, kind="stable")
+        ranked = confidences[order].astype(np.float64)
+        counts = np.ones(len(confidences)) if weights is None else weights[order].astype(np.float64)
         answered, hits = counts.cumsum(), (right[order] * counts).cumsum()
         last = np.flatnonzero(np.append(ranked[1:] < ranked[:-1], True)) if len(ranked) else order
         places = (

@@ -103,10 +103,10 @@ class MultiLabelPredictor(LabelPredictor):
         predicted = self.model.chosen_labels(self.count_unknown(predictions))
         self.bare += int((~predicted.any(1)).sum())
         for name, times in zip(self.model.labels, predicted.sum(0).tolist(), strict=True):
-            self.tally[name] += times
+            self.counts[name] += times
 
     def count_messages(self) -> list[str]:
-        common = [(label, n) for label, n in self.tally.most_common() if n]
+        common = [(label, n) for label, n in self.counts.most_common() if n]
         shown = [f"{label} {n:,} ({100 * n / self.items:.1f} %)" for label, n in common[:MAX_LISTED]]
         rest = len(common) - len(shown)
         shown += [f"{rest:,} labels more"] if rest else []
@@ -283,8 +283,8 @@ class TagPredictor(Predictor):
         for tagged in predictions:
             self.words += len(tagged.words)
             self.unknown += round(tagged.unknown_words * len(tagged.words))
-            self.tally.update(tagged.tags if plain else [span.type for span in tagged.spans])
+            self.counts.update(tagged.tags if plain else [span.type for span in tagged.spans])
 
     def count_messages(self) -> list[str]:
-        common = self.tally.most_common(MAX_LISTED)
+        common = self.counts.most_common(MAX_LISTED)
         return ["found " + ", ".join(f"{kind} {n:,}" for kind, n in common)] if common else []

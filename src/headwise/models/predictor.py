@@ -76,7 +76,7 @@ class Predictor(ABC):
         self.least: float | None = None
         self.usual = 0.0
         self.parse_cache_warning: str | None = None
-        self.tally: Counter[str] = Counter()
+        self.counts: Counter[str] = Counter()
         self.unseen: Counter[str] = Counter()
 
     def layout(self, form: str, rows: Sequence[InputRow[Any]]) -> RecordLayout:
@@ -207,16 +207,16 @@ class LabelPredictor(Predictor):
     def count(self, predictions: Any) -> None:
         predictions = self.count_unknown(predictions)
         numbers = predict_labels(predictions, self.model.thresholds)
-        self.tally.update(self.model.labels[number] for number in numbers)
+        self.counts.update(self.model.labels[number] for number in numbers)
         if self.least is not None:
             self.unsure += int((predictions[np.arange(len(predictions)), numbers] < self.least).sum())
 
     def count_messages(self) -> list[str]:
         shown = [
             f"{label} {n:,} ({100 * n / self.items:.1f} %)"
-            for label, n in self.tally.most_common(MAX_LISTED)
+            for label, n in self.counts.most_common(MAX_LISTED)
         ]
-        rest = len(self.tally) - len(shown)
+        rest = len(self.counts) - len(shown)
         lines = ["predicted " + ", ".join(shown) + (f" and {rest:,} labels more" if rest else "")]
         if self.least is not None:
             share = 100 * self.unsure / self.items

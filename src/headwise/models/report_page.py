@@ -98,7 +98,7 @@ class ReportContents:
         data: The data splits, as stored in a model folder.
         lengths: The length of each evaluated item, in words.
         history: The scores of each epoch.
-        sure: The probability of each predicted label, `[items]`.
+        confidences: The probability of each predicted label, `[items]`.
         right: Whether each prediction is right, `[items]`.
         mistakes: The wrong predictions, the most confident first.
         wrong: The number of wrong predictions in all.
@@ -120,7 +120,7 @@ class ReportContents:
     data: JsonMapping = field(default_factory=dict)
     lengths: Sequence[int] = ()
     history: Sequence[JsonMapping] = ()
-    sure: np.ndarray | None = None
+    confidences: np.ndarray | None = None
     right: np.ndarray | None = None
     mistakes: Sequence[Mistake] = ()
     wrong: int = 0
@@ -278,12 +278,12 @@ def _confusions(material: ReportContents) -> Section:
 
 
 def _probabilities(material: ReportContents) -> Section:
-    if material.sure is None or material.right is None or not len(material.sure):
+    if material.confidences is None or material.right is None or not len(material.confidences):
         return Section()
-    cells = np.minimum((material.sure * _BINS).astype(int), _BINS - 1)
+    cells = np.minimum((material.confidences * _BINS).astype(int), _BINS - 1)
     counts = np.bincount(cells, minlength=_BINS)
     nonempty = np.flatnonzero(counts)
-    stated = np.bincount(cells, material.sure, _BINS)[nonempty] / counts[nonempty]
+    stated = np.bincount(cells, material.confidences, _BINS)[nonempty] / counts[nonempty]
     true = np.bincount(cells, material.right, _BINS)[nonempty] / counts[nonempty]
     points = list(zip(stated.tolist(), true.tolist(), strict=True))
     line = Series(
@@ -294,8 +294,8 @@ def _probabilities(material: ReportContents) -> Section:
     names = ("predicted probability", "accuracy")
     both = (True, True)
     calibration = plot("Calibration", [line], (0, 1), (0, 1), names, percent=both, guide=True)
-    steps = RiskCoverageCurve.of(material.sure, material.right, 60)
-    share, enough = steps.answered / len(material.sure), steps.answered >= MIN_ITEMS
+    steps = RiskCoverageCurve.of(material.confidences, material.right, 60)
+    share, enough = steps.answered / len(material.confidences), steps.answered >= MIN_ITEMS
     points = list(zip(share[enough].tolist(), steps.precision[enough].tolist(), strict=True))
     low = min([material.right.mean(), *(precision for _, precision in points)])
     low = np.floor(10 * low) / 10
@@ -308,13 +308,13 @@ def _probabilities(material: ReportContents) -> Section:
         names,
         percent=both,
     )
-    every, rows = RiskCoverageCurve.of(material.sure, material.right, len(material.sure)), []
+    every, rows = RiskCoverageCurve.of(material.confidences, material.right, len(material.confidences)), []
     for target in (0.8, 0.9, 0.95, 0.98, 0.99):
         place = every.least(target)
         cells = [MISSING, MISSING]
         if place is not None:
             coverage_and_threshold = (
-                float(every.answered[place] / len(material.sure)),
+                float(every.answered[place] / len(material.confidences)),
                 float(every.probability[place]),
             )
             cells = [format_number(value, "percent") for value in coverage_and_threshold]

@@ -112,7 +112,7 @@ class ChainTagger(TagOutputs):
             batch_tokens: Maximum number of words that the network reads at once.
         """
         numbers = [np.zeros(0, np.int64)] * len(encoded)
-        sure = [np.zeros(0, np.float32)] * len(encoded)
+        probabilities = [np.zeros(0, np.float32)] * len(encoded)
         outside = 0.0 if weights else self.outside
         weights = weights or (self.encoder_weight, self.linear_weight)
         chain = self._joined(weights)
@@ -126,8 +126,8 @@ class ChainTagger(TagOutputs):
             share = np.minimum(chances[np.arange(len(best)), self.same[best]], 1.0).astype(np.float32)
             parts = np.split(best, ends[1:-1]), np.split(check_finite(share), ends[1:-1])
             for place, tags, chance in zip(places, *parts, strict=True):
-                numbers[place], sure[place] = tags, chance
-        return numbers, sure
+                numbers[place], probabilities[place] = tags, chance
+        return numbers, probabilities
 
     def marginals(self, encoded: Sequence[EncodedText], *, weights: Weights | None = None) -> list[Doubles]:
         """Marginal probabilities of the tags of each word, `[words, tags]` for each text; for `weights` see

@@ -172,7 +172,7 @@ class TagOutputs:
         """
         sentences = [as_sentence(sentence) for sentence in require_list(sentences, "sentences")]
         encoded = self.encode_sentences(sentences)
-        numbers, sure = self.decode(encoded, batch_tokens=batch_tokens)
+        numbers, probabilities = self.decode(encoded, batch_tokens=batch_tokens)
         return [
             TaggedText(
                 *(
@@ -184,7 +184,7 @@ class TagOutputs:
                 ),
                 unknown_words=item.unknown / max(len(item), 1),
             )
-            for sentence, item, tags, shares in zip(sentences, encoded, numbers, sure, strict=True)
+            for sentence, item, tags, shares in zip(sentences, encoded, numbers, probabilities, strict=True)
         ]
 
     def predict(self, texts: Iterable[str | Example], *, chunk: int = 1024) -> Iterator[TaggedText]:

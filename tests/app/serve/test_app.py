@@ -147,7 +147,7 @@ def test_more_at_once_than_are_to_wait(answering, monkeypatch):
     with ThreadPoolExecutor(2) as pool:
         first = [pool.submit(client.post, "/predict", json={"texts": ["great"]}) for _ in range(2)]
         assert begun.acquire(timeout=30)  # one of them is being answered
-        while client.app.state.tally.waiting < 2:
+        while client.app.state.request_metrics.waiting < 2:
             time.sleep(0.01)
         answer = client.post("/predict", json={"texts": ["great"]})
         well = [client.request(*own).status_code for own in WELL]
@@ -269,7 +269,7 @@ def test_who_asks_whether_the_server_is_well_waits_for_nobody(answering, monkeyp
         first = [pool.submit(client.post, "/predict", json={"texts": ["great"]}) for _ in range(45)]
         try:
             assert begun.acquire(timeout=30)
-            while client.app.state.tally.waiting < 45:
+            while client.app.state.request_metrics.waiting < 45:
                 time.sleep(0.01)
             asked = [pool.submit(client.request, *own) for own in WELL]
             assert [own.result(timeout=20).status_code for own in asked] == [200] * 3

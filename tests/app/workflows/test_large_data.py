@@ -9,7 +9,7 @@ import torch
 
 from headwise.app.training_report import TrainingReport
 from headwise.app.workflows.train import train_files
-from headwise.linear import large_baseline, large_fit
+from headwise.linear import large_fit
 from headwise.models.label_evaluation import SingleLabelEvaluation
 from headwise.runtime import outputs
 from headwise.text import on_demand_texts
@@ -53,7 +53,6 @@ def trained(files: tuple[Path, dict], output: Path, **how) -> TrainingReport:
 def small_limits(monkeypatch) -> None:
     monkeypatch.setattr(large_fit, "MOST_ENTRIES", 0)
     monkeypatch.setattr(large_fit, "_PORTION_ENTRIES", 3_000)
-    monkeypatch.setattr(large_baseline, "_PORTION_ENTRIES", 3_000)
     monkeypatch.setattr(on_demand_texts, "MOST_ENCODED", 0)
     monkeypatch.setattr(ensembles, "_MOST_EAGER", 20)
     monkeypatch.setattr(outputs, "MOST_SCORED", 10)

@@ -11,20 +11,20 @@ from headwise.data.items.examples import Example
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.splits.data_parts import DataParts
 
-TALLY = np.array([[0.5, 1, 1], [2.0, 0, 1]], np.float32)
+PARTS = np.array([[0.5, 1, 1], [2.0, 0, 1]], np.float32)
 
 
 def test_a_line_that_was_cut_off_is_left_out(tmp_path):
     path = tmp_path / "o" / "search.jsonl"
     runs = TrialLog(path, {"a": 1})
-    runs.add("x", TALLY, 2.0)
+    runs.add("x", PARTS, 2.0)
     path.write_text(path.read_text() + '{"key": "y", "ta')
     again = TrialLog(path, {"a": 1})
-    assert list(again.tallies) == ["x"]
-    assert np.array_equal(again.tallies["x"], TALLY)
+    assert list(again.all_parts) == ["x"]
+    assert np.array_equal(again.all_parts["x"], PARTS)
     assert again.seconds == 2.0
-    again.add("y", TALLY[:1], 1.0)
-    assert list(TrialLog(path, {"a": 1}).tallies) == ["x", "y"]
+    again.add("y", PARTS[:1], 1.0)
+    assert list(TrialLog(path, {"a": 1}).all_parts) == ["x", "y"]
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_a_line_that_was_cut_off_is_left_out(tmp_path):
 def test_a_line_that_was_damaged_is_left_out(tmp_path, line):
     path = tmp_path / "search.jsonl"
     path.write_text(f'{{"a": 1}}\n{line}\n')
-    assert not TrialLog(path, {"a": 1}).tallies
+    assert not TrialLog(path, {"a": 1}).all_parts
 
 
 @pytest.mark.parametrize("content", [b'{"a": 1', b"\xff\xfe", b'{"a": 2}\n'])
@@ -49,12 +49,12 @@ def test_a_file_of_something_else(tmp_path, content):
 def test_what_was_judged_otherwise_is_not_mixed(tmp_path, old):
     path, key = tmp_path / "search.jsonl", {"judging": SCORING_VERSION, "a": [1.5, None], "b": "x"}
     runs = TrialLog(path, {**old, "a": (1.5, None), "b": "x"})
-    runs.add("x", TALLY, 2.0)
+    runs.add("x", PARTS, 2.0)
     again = TrialLog(path, key)
-    assert (again.tallies, again.seconds) == ({}, 0.0)
+    assert (again.all_parts, again.seconds) == ({}, 0.0)
     assert "scored by another version of headwise, so the search begins anew" in again.notes[0]
-    again.add("y", TALLY, 1.0)
-    assert (list(TrialLog(path, key).tallies), TrialLog(path, key).notes) == (["y"], ())
+    again.add("y", PARTS, 1.0)
+    assert (list(TrialLog(path, key).all_parts), TrialLog(path, key).notes) == (["y"], ())
     TrialLog(tmp_path / "other", {**old, "a": 2, "b": "x"})
     with pytest.raises(HeadwiseError, match="the runs of another search"):
         TrialLog(tmp_path / "other", key)

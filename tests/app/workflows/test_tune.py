@@ -165,14 +165,14 @@ def test_what_gains_is_found_tried_together_and_confirmed(texts, tmp_path, monke
     worth = {"rate": 0.1, "rate up": 0.2, "no linear_model": -0.2, "dropout": 0.1}
     asked = []
 
-    def tally(self, change, share, trial, until=0.0):
+    def metric_parts(self, change, share, trial, until=0.0):
         names = [name for name, own in CHANGES.items() if own and all(own[s] == change.get(s) for s in own)]
         noise = np.random.default_rng(trial).normal(0, 0.01, (12, 1))
         loss = np.full((12, 1), 1 - sum(worth[name] for name in names)) + noise
         asked.append((tuple(names), trial))
         return np.hstack([loss, loss < 0.9, np.ones((12, 1))]).astype(np.float32), True
 
-    monkeypatch.setattr(Trials, "tally", tally)
+    monkeypatch.setattr(Trials, "metric_parts", metric_parts)
     monkeypatch.setattr(tune, "_MIN_ITEMS", 1)
     dev = texts if given else None
     found = tune_file(texts, tmp_path, dev=dev, seeds=2, settings=[SMALL], space=few)
@@ -191,13 +191,13 @@ def test_what_gains_is_found_tried_together_and_confirmed(texts, tmp_path, monke
 def test_what_does_not_hold_is_not_taken(texts, tmp_path, monkeypatch, late):
     """Nor what there was no time to confirm."""
 
-    def tally(self, change, share, trial, until=0.0):
+    def metric_parts(self, change, share, trial, until=0.0):
         if late and trial >= 2:
             raise TimeBudgetExceeded
         better = (trial < 2) == ("train" in change)
         return np.tile(np.float32([0.5 if better else 1.0, better, 1]), (9, 1)), True
 
-    monkeypatch.setattr(Trials, "tally", tally)
+    monkeypatch.setattr(Trials, "metric_parts", metric_parts)
     found = tune_file(texts, tmp_path, seeds=2, settings=[SMALL], space=few)
     assert found.tried[0].name.startswith("rate")
     if late:
@@ -285,10 +285,10 @@ def test_every_candidate_makes_a_network_where_models_start_from_the_encoder_of_
 def test_the_recipe_of_a_search_is_read_as_what_it_has_found(space, meanwhile, tmp_path, monkeypatch):
     """By trials that do not train, of so many texts that an encoder is chosen for them."""
 
-    def tally(self, change, share, trial, until=0.0):
+    def metric_parts(self, change, share, trial, until=0.0):
         return np.tile(np.float32([0.5 if "encoder" in change else 1.0, 1, 1]), (9, 1)), True
 
-    monkeypatch.setattr(Trials, "tally", tally)
+    monkeypatch.setattr(Trials, "metric_parts", metric_parts)
     file = tmp_path / "texts.tsv"
     rows = (f"{'ny'[n % 2]}\tthe film was {'good' if n % 2 else 'bad'} {n}\n" for n in range(6_000))
     file.write_text("label\ttext\n" + "".join(rows))
@@ -321,7 +321,7 @@ def test_whoever_nothing_tells_from_the_last_that_goes_on_goes_on_too():
     search = _SuccessiveHalving.__new__(_SuccessiveHalving)
     search.baseline = "own"
     losses = {"own": 5.0, "a": 1.0, "b": 2.0, "c": 3.0, "d": 3.0, "e": 3.0, "f": 4.0}
-    search._tally = lambda name: np.array([[losses[name], 0.0, 1.0]])  # type: ignore[method-assign]
+    search._metric_parts = lambda name: np.array([[losses[name], 0.0, 1.0]])  # type: ignore[method-assign]
     assert search._better_half([*losses]) == ["own", "a", "b", "c", "d", "e"]
     losses |= {"c": 2.5, "d": 2.6}
     assert search._better_half([*losses]) == ["own", "a", "b", "c", "d"]
@@ -331,5 +331,5 @@ def test_a_change_that_has_made_no_difference_yet_goes_on():
     search = _SuccessiveHalving.__new__(_SuccessiveHalving)
     search.baseline = "own"
     losses = {"own": (5, 5), "a": (1, 1), "b": (2, 2), "c": (3, 3), "blind": (5, 5), "other": (4, 6)}
-    search._tally = lambda name: np.array([[loss, 0.0, 1.0] for loss in losses[name]])  # type: ignore[method-assign]
+    search._metric_parts = lambda name: np.array([[loss, 0.0, 1.0] for loss in losses[name]])  # type: ignore[method-assign]
     assert search._better_half([*losses]) == ["own", "a", "b", "c", "blind"]

@@ -38,19 +38,19 @@ def test_a_word_that_fits_into_no_window_is_cut():
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.integers(0, 7), max_size=40), st.integers(1, 12), st.data())
-def test_every_piece_is_asked_for_once_with_context(pieces, room, data):
-    overlap = data.draw(st.integers(0, room - 1))
+def test_every_piece_is_asked_for_once_with_context(pieces, most_pieces, data):
+    overlap = data.draw(st.integers(0, most_pieces - 1))
     words = words_of(pieces)
-    spans = windows(words, room, overlap)
+    spans = windows(words, most_pieces, overlap)
     assert [n for w in spans for n in range(w.first, w.last)] == list(range(len(words)))
     for window in spans:
         assert 0 <= window.start <= window.first <= window.last <= window.stop <= len(words)
-        assert window.stop - window.start <= room
+        assert window.stop - window.start <= most_pieces
         assert window.start == 0 or window.first - window.start >= overlap // 2
         assert window.stop == len(words) or window.stop - window.last >= overlap // 2
         cut = window.first > 0 and words[window.first - 1] == words[window.first]
         if cut:
-            assert pieces[words[window.first]] > room - 2 * (overlap // 2)
+            assert pieces[words[window.first]] > most_pieces - 2 * (overlap // 2)
 
 
 @settings(max_examples=100, deadline=None)

@@ -127,7 +127,7 @@ class _App(FastAPI):
     def build_middleware_stack(self) -> Any:
         paths = {route.path for route in self.routes if isinstance(route, Route)} | self.state.model_paths
         return MonitoringMiddleware(
-            super().build_middleware_stack(), self.state.tally, paths, self.state.log
+            super().build_middleware_stack(), self.state.request_metrics, paths, self.state.log
         )
 
 
@@ -170,7 +170,7 @@ def create_app(
         redoc_url=None,
         responses={422: {"model": RequestProblem}},
     )
-    app.state.tally = RequestMetrics(
+    app.state.request_metrics = RequestMetrics(
         [
             {"version": __version__, "model": name, "task": service.session.task_name}
             for name, service in services.items()
@@ -277,7 +277,7 @@ def create_app(
 
     @app.get("/metrics", include_in_schema=False)
     async def metrics() -> Response:
-        return Response(app.state.tally.text(), media_type=MEDIA_TYPE)
+        return Response(app.state.request_metrics.text(), media_type=MEDIA_TYPE)
 
     queues = {name: PredictionQueue(service) for name, service in services.items()}
 

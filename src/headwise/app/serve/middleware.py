@@ -209,7 +209,7 @@ class MonitoringMiddleware:
 
     Args:
         app: The wrapped application.
-        tally: Counts the requests.
+        request_metrics: Counts the requests.
         paths: The paths of the application; all other paths are counted together.
         log: Called with a line for each request.
     """
@@ -217,11 +217,11 @@ class MonitoringMiddleware:
     def __init__(
         self,
         app: Application,
-        tally: RequestMetrics,
+        request_metrics: RequestMetrics,
         paths: Collection[str],
         log: Callable[[str], object] | None = None,
     ):
-        self.app, self.tally, self.paths, self.log = app, tally, paths, log
+        self.app, self.request_metrics, self.paths, self.log = app, request_metrics, paths, log
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -236,15 +236,15 @@ class MonitoringMiddleware:
                 status = message["status"]
             await send(message)
 
-        self.tally.waiting += 1
+        self.request_metrics.waiting += 1
         try:
             await self.app(scope, receive, noted)
         finally:
-            self.tally.waiting -= 1
+            self.request_metrics.waiting -= 1
             seconds = time.perf_counter() - began
             path = scope["path"].removeprefix(scope.get("root_path", ""))
             counted_path = path if path in self.paths else "other"
-            self.tally.add(counted_path, status, seconds, state.get("items", 0))
+            self.request_metrics.add(counted_path, status, seconds, state.get("items", 0))
             if self.log is not None:
                 self.log(_line(scope, status, seconds, state))
 

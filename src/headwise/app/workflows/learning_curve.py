@@ -235,12 +235,12 @@ def split_groups(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The indices of test and training items, in random order. Groups are not split; the first groups that
     fit into `held` items are for testing."""
-    test, train, room = list[int](), list[int](), held
+    test, train, remaining = list[int](), list[int](), held
     for place in np.random.default_rng(seed).permutation(len(groups)).tolist():
         group = groups[place]
-        if len(group) <= room:
+        if len(group) <= remaining:
             test += group
-            room -= len(group)
+            remaining -= len(group)
         else:
             train += group
     return np.array(test), np.array(train)

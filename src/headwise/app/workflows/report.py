@@ -135,7 +135,7 @@ def _item_material(session: ModelSession, evaluated: EvaluatedItems) -> JsonObje
     duplicates."""
     task, model, item_type = session.task, session.model, session.item_type
     data, items = evaluated.data, evaluated.data.items
-    sure, right = evaluated.confidence() or (None, None)
+    confidences, right = evaluated.confidence() or (None, None)
     try:
         mistakes_found = evaluated.mistakes(sys.maxsize)
     except ConfigError:  # a language model has no labels that could be wrong
@@ -159,7 +159,7 @@ def _item_material(session: ModelSession, evaluated: EvaluatedItems) -> JsonObje
         mistakes.append(Mistake(place, message, mistake["text"], label, predicted, reason))
     counted_items = items if item_type.sides else ()  # of bags and streams there are no words to count
     return {
-        "sure": sure,
+        "confidences": confidences,
         "right": right,
         "mistakes": mistakes,
         "wrong": len(mistakes_found),

@@ -26,7 +26,7 @@ from headwise.training.loop import STATE
 from headwise.training.settings import RunConfig
 from headwise.training.train_result import memoizing
 
-Tally = NDArray[np.float32]
+MetricParts = NDArray[np.float32]
 """See `headwise.models.tasks.task.Task.metric_parts`."""
 
 TRIAL_LOG = "search.jsonl"
@@ -89,7 +89,9 @@ class Trials:
         """The approximate number of training items of a candidate that is trained on all."""
         return len(self.parts.train)
 
-    def tally(self, change: Sections, share: float, trial: int, until: float = 0.0) -> tuple[Tally, bool]:
+    def metric_parts(
+        self, change: Sections, share: float, trial: int, until: float = 0.0
+    ) -> tuple[MetricParts, bool]:
         """The results of a candidate for each evaluated item, `[items, 3]` (see `Task.metric_parts`), and
         whether it was trained by this call.
 
@@ -103,8 +105,8 @@ class Trials:
             TimeBudgetExceeded: They are used up.
         """
         key = json.dumps([change, share, trial])
-        if (saved_tally := self.runs.tallies.get(key)) is not None:
-            return saved_tally, False
+        if (saved_parts := self.runs.all_parts.get(key)) is not None:
+            return saved_parts, False
         if self.runs.seconds >= until:
             raise TimeBudgetExceeded
         began = time.monotonic()
@@ -116,18 +118,18 @@ class Trials:
         try:
             with memoizing(self._linear_models):
                 model = plan.fit(place, resume=(place / STATE).exists()).model
-            tally = self.task.metric_parts(model, held_out, self.task.evaluate(model, held_out))
+            metric_parts = self.task.metric_parts(model, held_out, self.task.evaluate(model, held_out))
             if self.parts.item_type.has_keys and (weights := evaluation_weights(held_out)) is not None:
-                tally = tally * weights[:, None]
+                metric_parts = metric_parts * weights[:, None]
         except HeadwiseError as error:
             if error.code != _DIVERGED:
                 raise
-            tally = np.tile(
+            metric_parts = np.tile(
                 [_COST, _COST * self.metric_table.lower, 1.0], (self.task.metric_part_count(held_out), 1)
             )
-        self.runs.add(key, tally.astype(np.float32), time.monotonic() - began)
+        self.runs.add(key, metric_parts.astype(np.float32), time.monotonic() - began)
         shutil.rmtree(place, ignore_errors=True)
-        return self.runs.tallies[key], True
+        return self.runs.all_parts[key], True
 
     def _parts(self, share: float, trial: int) -> tuple[DataParts, Any]:
         """The data that a candidate is trained on, and the items that it is evaluated on."""
@@ -193,7 +195,7 @@ class TrialLog:
         key: What identifies the search.
 
     Attributes:
-        tallies: The results of each run (see `Trials.tally`), by its key.
+        all_parts: The results of each run (see `Trials.metric_parts`), by its key.
         seconds: Duration of all runs.
         notes: Notes for the user.
 
@@ -202,7 +204,7 @@ class TrialLog:
     """
 
     def __init__(self, path: Path, key: JsonMapping):
-        self.path, self.tallies, self.seconds = path, dict[str, Tally](), 0.0
+        self.path, self.all_parts, self.seconds = path, dict[str, MetricParts](), 0.0
         self.notes: tuple[str, ...] = ()
         text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
         if text and _has_other_scoring(text.splitlines()[0], key):
@@ -224,20 +226,21 @@ class TrialLog:
         for line in lines:
             try:
                 run = json.loads(line)
-                tally = np.frombuffer(bytes.fromhex(run["tally"]), "<f4").reshape(-1, 3)
-                self._note(str(run["key"]), tally, float(run["seconds"]))
+                metric_parts = np.frombuffer(bytes.fromhex(run["tally"]), "<f4").reshape(-1, 3)
+                self._note(str(run["key"]), metric_parts, float(run["seconds"]))
             except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
                 continue  # a damaged line: the run is repeated
 
-    def add(self, key: str, tally: Tally, seconds: float) -> None:
+    def add(self, key: str, metric_parts: MetricParts, seconds: float) -> None:
         """Append a run."""
-        run = {"key": key, "seconds": round(seconds, 3), "tally": tally.astype("<f4").tobytes().hex()}
+        content = metric_parts.astype("<f4").tobytes().hex()
+        run = {"key": key, "seconds": round(seconds, 3), "tally": content}
         with open(self.path, "a", encoding="utf-8") as file:
             file.write(json.dumps(run) + "\n")
-        self._note(key, tally, seconds)
+        self._note(key, metric_parts, seconds)
 
-    def _note(self, key: str, tally: Tally, seconds: float) -> None:
-        self.tallies[key] = tally
+    def _note(self, key: str, metric_parts: MetricParts, seconds: float) -> None:
+        self.all_parts[key] = metric_parts
         self.seconds += seconds
 
 

@@ -23,7 +23,7 @@ from headwise.app.reporter import NULL_REPORTER, Reporter
 from headwise.app.training_plan import RunData, TrainingFiles
 from headwise.app.training_request import SettingsSources, resolve
 from headwise.app.workflows.search_spaces import SearchSpace, settings_search_space
-from headwise.app.workflows.trials import Tally, TimeBudgetExceeded, Trials, changed_run_config
+from headwise.app.workflows.trials import MetricParts, TimeBudgetExceeded, Trials, changed_run_config
 from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
@@ -261,21 +261,24 @@ class _SuccessiveHalving:
         Changes that changed the result of no item also stay: for example, with an ensemble weight of 0 for
         the encoder, its width has had no effect yet.
         """
-        tallies = {name: self._tally(name) for name in names}
-        losses = {name: float(tally[:, 0].mean()) for name, tally in tallies.items()}
+        all_parts = {name: self._metric_parts(name) for name in names}
+        losses = {name: float(metric_parts[:, 0].mean()) for name, metric_parts in all_parts.items()}
         last = sorted(losses.values())[: max(_FINALISTS, -(-len(names) // 2))][-1]
-        baseline_tally = tallies[self.baseline]
+        baseline_parts = all_parts[self.baseline]
         return [
-            name for name in names if losses[name] <= last or np.array_equal(tallies[name], baseline_tally)
+            name
+            for name in names
+            if losses[name] <= last or np.array_equal(all_parts[name], baseline_parts)
         ]
 
     def tried(self) -> tuple[Candidate, ...]:
         """The candidates so far, the best first."""
         tried = []
         for name, step in self.reached.items():
-            tally, gain = self._tally(name), None if name == self.baseline else self._gain(name, step)
-            score = float(tally[:, 1].sum() / max(tally[:, 2].sum(), 1e-12))
-            loss = float(tally[:, 0].mean())
+            metric_parts = self._metric_parts(name)
+            gain = None if name == self.baseline else self._gain(name, step)
+            score = float(metric_parts[:, 1].sum() / max(metric_parts[:, 2].sum(), 1e-12))
+            loss = float(metric_parts[:, 0].mean())
             tried.append(Candidate(name, self.candidates[name], step + 1, score, loss, gain))
         return tuple(sorted(tried, key=lambda candidate: (-candidate.step, candidate.loss)))
 
@@ -291,41 +294,42 @@ class _SuccessiveHalving:
         except TimeBudgetExceeded:
             if not pairs:
                 return None
-        return self._compare(*(self._joined(tallies) for tallies in zip(*pairs, strict=True)))
+        return self._compare(*(self._joined(all_parts) for all_parts in zip(*pairs, strict=True)))
 
     def _trials(self, step: int) -> range:
         return range(min(self.seeds, step + 1))
 
-    def _train(self, name: str, share: float, trial: int, until: float) -> Tally:
-        tally, new = self.trials.tally(self.candidates[name], share, trial, until)
+    def _train(self, name: str, share: float, trial: int, until: float) -> MetricParts:
+        metric_parts, new = self.trials.metric_parts(self.candidates[name], share, trial, until)
         if new:
             on = "" if share == 1 else f" on {share:.0%} of the items"
-            self.reporter.note(f"{name}, trial {trial + 1}{on}: loss {tally[:, 0].mean():.4f}")
-        return tally
+            self.reporter.note(f"{name}, trial {trial + 1}{on}: loss {metric_parts[:, 0].mean():.4f}")
+        return metric_parts
 
-    def _tally(self, name: str, step: int | None = None) -> Tally:
+    def _metric_parts(self, name: str, step: int | None = None) -> MetricParts:
         """The results of a candidate at a step; by default at its last."""
         step = self.reached[name] if step is None else step
         change, share = self.candidates[name], self.shares[step]
-        return self._joined([self.trials.tally(change, share, trial)[0] for trial in self._trials(step)])
+        trials = self._trials(step)
+        return self._joined([self.trials.metric_parts(change, share, trial)[0] for trial in trials])
 
-    def _joined(self, tallies: Sequence[Tally]) -> Tally:
+    def _joined(self, all_parts: Sequence[MetricParts]) -> MetricParts:
         """The results of the items of all folds; of a dev file, the mean over the seeds."""
         if self.trials.folds is None:
-            return np.mean(tallies, axis=0)
-        return np.concatenate(tallies)
+            return np.mean(all_parts, axis=0)
+        return np.concatenate(all_parts)
 
     def _gain(self, name: str, step: int) -> Gain:
-        return self._compare(self._tally(name), self._tally(self.baseline, step))
+        return self._compare(self._metric_parts(name), self._metric_parts(self.baseline, step))
 
-    def _compare(self, candidate: Tally, baseline: Tally) -> Gain:
+    def _compare(self, candidate: MetricParts, baseline: MetricParts) -> Gain:
         if self.trials.metric_table.lower:
             score, interval = compare_ratios(baseline[:, 1:], candidate[:, 1:])
         else:
             score, interval = compare_ratios(candidate[:, 1:], baseline[:, 1:])
         ones = np.ones(len(candidate))
         loss, between = compare_ratios(
-            *(np.stack([tally[:, 0], ones], axis=1) for tally in (baseline, candidate))
+            *(np.stack([metric_parts[:, 0], ones], axis=1) for metric_parts in (baseline, candidate))
         )
         return Gain(score, interval, loss, between, len(candidate))
 

@@ -210,7 +210,7 @@ class RegressTask(NumberTask["TextRegressorModel", Example]):
         self, parts: DataParts[Sequence[Example]], model: TextRegressorModel, *, refit: bool
     ) -> tuple[str, np.ndarray] | None:
         from headwise.linear.baselines import TFIDF_RIDGE, is_number_sampled, predict_number_baseline
-        from headwise.linear.large_baseline import SAMPLED
+        from headwise.linear.large_fit import SAMPLED
 
         read = [[item.text for item in part] for part in (parts.train, parts.dev, parts.test)]
         train, dev = zip(read[:2], (self.targets(parts.train), self.targets(parts.dev)), strict=True)

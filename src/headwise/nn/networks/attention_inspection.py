@@ -267,7 +267,7 @@ def mean_distance(counts: NDArray[np.int64]) -> float:
     return float((counts * np.arange(len(counts))).sum() / max(counts.sum(), 1))
 
 
-class _Tally:
+class _DistanceSums:
     """Running counts of one head."""
 
     def __init__(self, prior: str):
@@ -299,25 +299,25 @@ def attention_spans(model: Any, texts: Iterable[Any]) -> list[HeadSpan]:
     Raises:
         ConfigError: The encoder has no attention among words, or there is no text with two words.
     """
-    tallies: dict[tuple[int, int], _Tally] = {}
+    sums: dict[tuple[int, int], _DistanceSums] = {}
     if isinstance(model, PretrainedEncoder):
         with _return_weights(model.encoder):
             for text in texts:
-                _pretrained(model, text, tallies)
+                _pretrained(model, text, sums)
     else:
         for text in texts:
-            _add_headwise_model(model, text, tallies)
+            _add_headwise_model(model, text, sums)
     reaches = [
-        HeadSpan(layer, head, tally.counts, tally.spread / tally.queries, tally.prior)
-        for (layer, head), tally in sorted(tallies.items())
-        if tally.queries
+        HeadSpan(layer, head, total.counts, total.spread / total.queries, total.prior)
+        for (layer, head), total in sorted(sums.items())
+        if total.queries
     ]
     if not reaches:
         raise ConfigError("no head looked from word to word: the texts are empty, or no head does that")
     return reaches
 
 
-def _add_headwise_model(model: Any, text: Any, tallies: dict[tuple[int, int], _Tally]) -> None:
+def _add_headwise_model(model: Any, text: Any, sums: dict[tuple[int, int], _DistanceSums]) -> None:
     firsts: dict[tuple[int, str], int] = {}  # where the heads of each attention of a layer begin
     for attention in attention_weights(model, text):
         queries = [n for n, node in enumerate(attention.queries) if node.name in ("word", "state")]
@@ -333,7 +333,8 @@ def _add_headwise_model(model: Any, text: Any, tallies: dict[tuple[int, int], _T
         )
         for head, weights in enumerate(attention.weights[:, queries][:, :, keys]):
             prior = attention.heads[head] if attention.heads else ""
-            tallies.setdefault((attention.layer, first + head + 1), _Tally(prior)).add(weights, distance)
+            place = attention.layer, first + head + 1
+            sums.setdefault(place, _DistanceSums(prior)).add(weights, distance)
 
 
 def _distances(queries: Sequence[AttentionNode], keys: Sequence[AttentionNode]) -> torch.Tensor:
@@ -357,14 +358,14 @@ def _return_weights(encoder: Any) -> Iterator[None]:
 
 @torch.no_grad()
 def _pretrained(
-    source: PretrainedEncoder, text: str | Example, tallies: dict[tuple[int, int], _Tally]
+    source: PretrainedEncoder, text: str | Example, sums: dict[tuple[int, int], _DistanceSums]
 ) -> None:
     encoder, tokenizer = source.encoder, source.tokenizer
     (pieces,) = tokenizer.pieces([get_tokenizer("whitespace").words(as_example(text).text)])
     before, after = len(tokenizer.prefix), len(tokenizer.suffix)
-    room = source.window - before - after
-    for start in range(0, len(pieces.ids), room):
-        part = pieces.ids[start : start + room].tolist()
+    most_pieces = source.window - before - after
+    for start in range(0, len(pieces.ids), most_pieces):
+        part = pieces.ids[start : start + most_pieces].tolist()
         ids = torch.tensor([[*tokenizer.prefix, *part, *tokenizer.suffix]])
         place = torch.arange(len(part))
         distance = (place[:, None] - place).abs()
@@ -372,4 +373,4 @@ def _pretrained(
         for layer, heads in enumerate(out.attentions, start=1):
             inner = heads[0][:, before : before + len(part), before : before + len(part)].float()
             for head, weights in enumerate(inner, start=1):
-                tallies.setdefault((layer, head), _Tally("")).add(weights, distance)
+                sums.setdefault((layer, head), _DistanceSums("")).add(weights, distance)

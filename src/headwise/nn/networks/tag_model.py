@@ -236,7 +236,7 @@ class TagModel(TagOutputs, WordModel):
             batch_tokens: Maximum number of words per batch.
         """
         numbers = [np.zeros(0, np.int64)] * len(encoded)
-        sure = [np.zeros(0, np.float32)] * len(encoded)
+        probabilities = [np.zeros(0, np.float32)] * len(encoded)
         sizes = {"batch_texts": batch_texts, "batch_tokens": batch_tokens}
         for places, scores, crf in self._scored(encoded, weights, **sizes):
             decided = self._decoding_scores(scores) if self.outside and not weights else scores
@@ -251,8 +251,8 @@ class TagModel(TagOutputs, WordModel):
             tags = np.split(best.cpu().numpy(), cuts)
             shares = np.split(check_finite(chances.float().cpu().numpy()), cuts)
             for place, text_tags, share in zip(places, tags, shares, strict=True):
-                numbers[place], sure[place] = text_tags, share
-        return numbers, sure
+                numbers[place], probabilities[place] = text_tags, share
+        return numbers, probabilities
 
     @torch.no_grad()
     def marginals(

@@ -68,7 +68,7 @@ class PretrainedEmbedding(nn.Module):
         self._reader = StateReader(
             prefix=source.tokenizer.prefix,
             suffix=source.tokenizer.suffix,
-            room=_room(source, config),
+            most_pieces=_most_pieces(source, config),
             overlap=config.overlap,
             layers=config.layers or (depth,),
             pooling=config.pooling,
@@ -249,16 +249,16 @@ class PretrainedEmbedding(nn.Module):
         return self.dropout(mixed if self.project is None else self.project(mixed))
 
 
-def _room(source: PretrainedEncoder, config: PretrainedConfig) -> int:
+def _most_pieces(source: PretrainedEncoder, config: PretrainedConfig) -> int:
     """Maximum number of pieces in a window, excluding special tokens."""
     window = min(source.window, config.max_pieces or source.window)
-    room = window - len(source.tokenizer.prefix) - len(source.tokenizer.suffix)
-    if room <= config.overlap:
+    most_pieces = window - len(source.tokenizer.prefix) - len(source.tokenizer.suffix)
+    if most_pieces <= config.overlap:
         raise ConfigError(
             f"overlap: {config.overlap} pieces are too many for windows of {window} (the encoder reads "
             f"{source.window} at once)"
         )
-    return room
+    return most_pieces
 
 
 def _trained_parts(encoder: "PreTrainedModel", config: PretrainedConfig) -> list[nn.Module]:

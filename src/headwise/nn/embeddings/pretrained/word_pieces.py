@@ -178,7 +178,7 @@ def _for_single_words(definition: str) -> str:
 _CELLS = 16_384  # maximum number of pieces per call, padding included
 
 
-def windows(words: NDArray[np.int32], room: int, overlap: int) -> list[TextWindow]:
+def windows(words: NDArray[np.int32], most_pieces: int, overlap: int) -> list[TextWindow]:
     """The windows of a text, in pieces. The output of each piece comes from exactly one window.
 
     A window outputs whole words, with at least half the overlap as context on either side, except at the
@@ -186,21 +186,21 @@ def windows(words: NDArray[np.int32], room: int, overlap: int) -> list[TextWindo
 
     Args:
         words: The word of each piece, `[pieces]`, ascending.
-        room: Maximum number of pieces in a window.
-        overlap: Minimum number of pieces that adjacent windows share, less than `room`.
+        most_pieces: Maximum number of pieces in a window.
+        overlap: Minimum number of pieces that adjacent windows share, less than `most_pieces`.
     """
     total, context = len(words), overlap // 2
     spans: list[TextWindow] = []
     first = 0
     while True:
         start = max(0, first - context)
-        if start + room >= total:
-            return [*spans, TextWindow(max(0, total - room), total, first, total)]
-        last = start + room - context
+        if start + most_pieces >= total:
+            return [*spans, TextWindow(max(0, total - most_pieces), total, first, total)]
+        last = start + most_pieces - context
         start_of_word = int(np.searchsorted(words, words[last]))
         if start_of_word > first:
             last = start_of_word
-        spans.append(TextWindow(start, start + room, first, last))
+        spans.append(TextWindow(start, start + most_pieces, first, last))
         first = last
 
 
@@ -227,7 +227,7 @@ class StateReader:
     Attributes:
         prefix: Special tokens before the pieces of each window.
         suffix: Special tokens after them.
-        room: Maximum number of pieces between them.
+        most_pieces: Maximum number of pieces between them.
         overlap: Number of pieces that adjacent windows of a long text share.
         layers: The layers whose states are returned, from 1; 0 is the input of the first.
         pooling: How the pieces of a word are pooled: first, mean or last.
@@ -237,7 +237,7 @@ class StateReader:
 
     prefix: tuple[int, ...]
     suffix: tuple[int, ...]
-    room: int
+    most_pieces: int
     overlap: int
     layers: tuple[int, ...]
     pooling: str
@@ -249,7 +249,7 @@ class StateReader:
         plan = [
             (number, window)
             for number, text in enumerate(texts)
-            for window in windows(text.words, self.room, self.overlap)
+            for window in windows(text.words, self.most_pieces, self.overlap)
         ]
         states, begins = self._states(encoder, texts, plan)
         lengths = [text.length for text in texts]
