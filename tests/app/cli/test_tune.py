@@ -55,7 +55,7 @@ def test_what_makes_no_difference_is_told(run, tmp_path, monkeypatch):
         loss = 0.5 if "base" in change else 1.0
         return np.tile(np.float32([loss, 1, 1]), (len(judged), 1)), True
 
-    monkeypatch.setattr(Trials, "tally", tally)
+    monkeypatch.setattr(Trials, "metric_parts", tally)
     file = tmp_path / "texts.csv"
     file.write_text("text,label\n" + "".join(f"text {n},{'ab'[n % 2]}\n" for n in range(40)))
     code, out, err = run("tune", str(file), "--output", str(tmp_path / "found"))
@@ -78,7 +78,7 @@ def test_what_confirms_is_said_to_have_chosen_too_where_it_has(given, said, run,
         judged = self._parts(share, trial)[1]
         return np.tile(np.float32([0.5 if change else 1.0, 1, 1]), (len(judged), 1)), True
 
-    monkeypatch.setattr(Trials, "tally", tally)
+    monkeypatch.setattr(Trials, "metric_parts", tally)
     file, folder = tmp_path / "texts.csv", tmp_path / "found"
     file.write_text("text,label\n" + "".join(f"text {n},{'ab'[n % 2]}\n" for n in range(40)))
     dev = ["--dev", str(file)] if given else []

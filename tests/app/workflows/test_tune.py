@@ -309,7 +309,7 @@ def test_vectors_and_texts_are_read_once(texts, tmp_path, monkeypatch, given):
         monkeypatch.setattr(
             training_request, name, lambda *own, whole=whole: read.append(own) or whole(*own)
         )
-    monkeypatch.setattr(Trials, "tally", lambda *own: (np.ones((9, 3), np.float32), True))
+    monkeypatch.setattr(Trials, "metric_parts", lambda *own: (np.ones((9, 3), np.float32), True))
     (tmp_path / "v.txt").write_text("a 1 2 3 4\nb 0 0 0 1\n")
     small = {key: own for key, own in SMALL.items() if key != "base"}
     settings = [small, {"vectors": {"file": str(tmp_path / "v.txt")}}] if given == "vectors" else []
