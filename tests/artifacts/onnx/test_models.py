@@ -10,7 +10,7 @@ import pytest
 from headwise.artifacts import load_model
 from headwise.artifacts.onnx import onnx_runner as runner_module
 from headwise.artifacts.onnx.onnx_load import load_exported
-from headwise.artifacts.onnx.onnx_networks import OnnxTextNetwork
+from headwise.artifacts.onnx.onnx_models import OnnxTextNetwork
 from headwise.runtime.text_network import TextNetwork
 
 from .conftest import ENGINES, EXPORTED

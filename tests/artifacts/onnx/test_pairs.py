@@ -12,7 +12,7 @@ from headwise.app.workflows.train import train_files
 from headwise.artifacts import load_model
 from headwise.artifacts.onnx.onnx_export import write_exported
 from headwise.artifacts.onnx.onnx_load import load_exported
-from headwise.artifacts.onnx.onnx_networks import OnnxPairNetwork
+from headwise.artifacts.onnx.onnx_models import OnnxPairNetwork
 from headwise.nn.encoders import ENCODERS
 from headwise.nn.encoders.encoder_configs import WindowsConfig
 from headwise.nn.layers.layer_configs import ClassifierConfig, PairConfig

@@ -13,7 +13,7 @@ from headwise.artifacts import StoreError, load_model
 from headwise.artifacts.onnx.onnx_errors import ExportError
 from headwise.artifacts.onnx.onnx_export import write_exported
 from headwise.artifacts.onnx.onnx_load import load_exported
-from headwise.artifacts.onnx.onnx_networks import OnnxTagNetwork
+from headwise.artifacts.onnx.onnx_models import OnnxTagNetwork
 from headwise.core.errors import HeadwiseError
 from headwise.data.items.examples import TaggedSentence, as_example
 from headwise.linear.tag_crf import fit_crf

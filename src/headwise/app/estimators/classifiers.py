@@ -16,8 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from headwise.app.configuration import Sections
-from headwise.app.estimators.base_estimator import TextEstimator
-from headwise.app.estimators.embedding_methods import EmbeddingMethods, NoveltyMethods
+from headwise.app.estimators.base_estimator import EmbeddingMethods, NoveltyMethods, TextEstimator
 from headwise.app.estimators.estimator_inputs import (
     Inputs,
     Targets,

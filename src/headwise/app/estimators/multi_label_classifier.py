@@ -12,7 +12,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags, check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
-from headwise.app.estimators.embedding_methods import EmbeddingMethods, NoveltyMethods
+from headwise.app.estimators.base_estimator import EmbeddingMethods, NoveltyMethods
 from headwise.app.estimators.estimator_inputs import (
     Inputs,
     Targets,

@@ -17,9 +17,8 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from headwise.app.configuration import Sections
-from headwise.app.estimators.base_estimator import TextEstimator
+from headwise.app.estimators.base_estimator import EmbeddingMethods, TextEstimator
 from headwise.app.estimators.classifiers import ClassWeight, LabelEstimator, LabelledItems, check_labels
-from headwise.app.estimators.embedding_methods import EmbeddingMethods
 from headwise.app.estimators.estimator_inputs import (
     UNORDERED_TYPES,
     Inputs,

@@ -25,8 +25,10 @@ from headwise.artifacts.onnx.onnx_models import (
     ExportedPairModel,
     ExportedTagger,
     ExportedTextModel,
+    OnnxPairNetwork,
+    OnnxTagNetwork,
+    OnnxTextNetwork,
 )
-from headwise.artifacts.onnx.onnx_networks import OnnxPairNetwork, OnnxTagNetwork, OnnxTextNetwork
 from headwise.artifacts.onnx.onnx_runner import OnnxSession, Runner
 from headwise.artifacts.onnx.onnx_settings import ExportSettings
 from headwise.artifacts.onnx.onnx_tables import BASE as BASE_TABLES
