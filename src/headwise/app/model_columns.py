@@ -61,12 +61,7 @@ def columns_used(data: Any) -> dict[str, str]:
 
 
 def reading_options_as_trained(
-    item_type: ItemType,
-    info: ModelInfo,
-    path: str,
-    reading: JsonMapping,
-    *,
-    answers: bool = True,
+    item_type: ItemType, info: ModelInfo, path: str, reading: JsonMapping, *, answers: bool = True
 ) -> tuple[JsonObject, tuple[str, ...]]:
     """The reading options of a file for a model, with notes: those of the user, and the columns that the
     model was trained on if the file has columns of these names.
@@ -131,11 +126,7 @@ def columns_of_training(info: ModelInfo) -> dict[str, str]:
 
 
 def _column_options_and_names(
-    item_type: ItemType,
-    path: str,
-    reading: JsonMapping,
-    trained_columns: Mapping[str, str],
-    answers: bool,
+    item_type: ItemType, path: str, reading: JsonMapping, trained_columns: Mapping[str, str], answers: bool
 ) -> tuple[list[str], Sequence[str]]:
     """The options that name columns of a file, and the names of its columns.
 

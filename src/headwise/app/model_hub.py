@@ -113,11 +113,7 @@ def from_pretrained(
 
 
 def from_pretrained(
-    repo: str,
-    model_type: type[Any] | None = None,
-    *,
-    revision: str | None = None,
-    token: str | None = None,
+    repo: str, model_type: type[Any] | None = None, *, revision: str | None = None, token: str | None = None
 ) -> Any:
     """Load a model from the Hugging Face hub; no code of the repository runs.
 

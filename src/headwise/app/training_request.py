@@ -141,11 +141,7 @@ class TrainingRequest:
         return RunData(DataParts(item_type, cut.train, cut.dev, [], cut.notes, files, outside))
 
     def plan(
-        self,
-        data: RunData,
-        *,
-        sources: SettingsSources | None = None,
-        reporter: Reporter = NULL_REPORTER,
+        self, data: RunData, *, sources: SettingsSources | None = None, reporter: Reporter = NULL_REPORTER
     ) -> TrainingPlan:
         """The plan of a run on these data: default settings for them, overridden by the requested ones.
 

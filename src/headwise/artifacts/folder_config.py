@@ -9,15 +9,7 @@ from headwise.artifacts.model_info import ModelInfo
 from headwise.artifacts.weights import DTYPES
 from headwise.core.config import JsonObject
 from headwise.core.errors import ConfigError, HeadwiseError
-from headwise.core.folder_layout import (
-    CALIBRATION,
-    CONFIG,
-    DATA,
-    ENVIRONMENT,
-    LABELS,
-    METRICS,
-    TRAINING,
-)
+from headwise.core.folder_layout import CALIBRATION, CONFIG, DATA, ENVIRONMENT, LABELS, METRICS, TRAINING
 from headwise.models.tasks import find_task_settings
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.runtime.limits import check_limits

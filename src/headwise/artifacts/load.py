@@ -111,10 +111,7 @@ def load_model(
 
 @default_float32_cpu()
 def load_model(
-    folder: PathLike[str] | str,
-    model_type: type[Any] | None = None,
-    *,
-    device: torch.device | str = "cpu",
+    folder: PathLike[str] | str, model_type: type[Any] | None = None, *, device: torch.device | str = "cpu"
 ) -> Any:
     """Load a model folder that `save_model` wrote, ready to predict (in eval mode): the model of its task,
     see `headwise.models.tasks.TASKS`.

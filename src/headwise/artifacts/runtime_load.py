@@ -12,12 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.artifacts.folder_config import read_folder_config
-from headwise.artifacts.model_folder import (
-    StoreError,
-    VerifiedFolder,
-    read_calibration,
-    read_vocabulary,
-)
+from headwise.artifacts.model_folder import StoreError, VerifiedFolder, read_calibration, read_vocabulary
 from headwise.artifacts.runtime_builders import NetworkBuilder, TextBuilder
 from headwise.artifacts.weights import read_weights
 from headwise.core.errors import HeadwiseError

@@ -160,10 +160,7 @@ def save_model(
         },
         VOCABULARY: model.features.vocabulary.to_json(),
         LABELS: _plain(model.outputs_json()),
-        CALIBRATION: {
-            **section_of(metrics, "calibration"),
-            **calibration_parameters(model),
-        },
+        CALIBRATION: {**section_of(metrics, "calibration"), **calibration_parameters(model)},
         ENVIRONMENT: _plain(environment),
         DATA: data,
         TRAINING: training,

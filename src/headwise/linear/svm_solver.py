@@ -130,10 +130,7 @@ def fit_svm_path(
 
 
 def fit_svm_portions(
-    portions: Sequence[LinearProblem],
-    *,
-    ratios: Floats | None = None,
-    seed: int = 0,
+    portions: Sequence[LinearProblem], *, ratios: Floats | None = None, seed: int = 0
 ) -> LinearWeights:
     """Fit a linear support vector machine for each column to texts that are read portion by portion.
 

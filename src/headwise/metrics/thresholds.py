@@ -45,9 +45,7 @@ and lose up to 0.016 where dev is small."""
 
 
 def best_threshold(
-    scores: NDArray[np.floating],
-    targets: NDArray[np.bool_],
-    weights: Weights = None,
+    scores: NDArray[np.floating], targets: NDArray[np.bool_], weights: Weights = None
 ) -> tuple[float, float]:
     """The threshold with the best F1 of `scores >= threshold`, and that F1.
 
@@ -80,10 +78,7 @@ def best_threshold(
 
 
 def fit_thresholds(
-    logits: LabelScores,
-    targets: Targets,
-    min_texts: int = 1,
-    weights: Weights = None,
+    logits: LabelScores, targets: Targets, min_texts: int = 1, weights: Weights = None
 ) -> NDArray[np.float64]:
     """The threshold of each label, in logits, `[labels]`.
 

@@ -204,7 +204,5 @@ def evaluate_numbers(model: Any, items: Sequence[object], targets: np.ndarray) -
     encoded = model.encoded(items)
     predicted = model.scores(encoded)
     return NumberEvaluation(
-        scores=score_numbers(predicted, targets),
-        reading=vocabulary_coverage(encoded),
-        predicted=predicted,
+        scores=score_numbers(predicted, targets), reading=vocabulary_coverage(encoded), predicted=predicted
     )

@@ -92,11 +92,7 @@ def _occlude(sentence: TaggedSentence, place: int) -> TaggedSentence:
 
 
 def _explanation(
-    item: int,
-    sentence: TaggedSentence,
-    target: _Target,
-    margin: float,
-    shares: NDArray[np.float64],
+    item: int, sentence: TaggedSentence, target: _Target, margin: float, shares: NDArray[np.float64]
 ) -> Explanation:
     text, places = sentence.text, sentence.spans
     if text is None or places is None:

@@ -20,12 +20,7 @@ from headwise.data.columns.tabular_columns import TabularRow
 from headwise.data.items.examples import Example
 from headwise.metrics.target_scale import Scale
 from headwise.metrics.thresholds import predict_labels
-from headwise.models.explanation import (
-    ColumnAttribution,
-    Explanation,
-    SurfaceAttribution,
-    WordAttribution,
-)
+from headwise.models.explanation import ColumnAttribution, Explanation, SurfaceAttribution, WordAttribution
 from headwise.models.word_attributions import (
     AttributedModel,
     EncodedItem,

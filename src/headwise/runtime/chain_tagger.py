@@ -98,11 +98,7 @@ class ChainTagger(TagOutputs):
         """
 
     def decode(
-        self,
-        encoded: Sequence[EncodedText],
-        *,
-        weights: Weights | None = None,
-        batch_tokens: int = 16_384,
+        self, encoded: Sequence[EncodedText], *, weights: Weights | None = None, batch_tokens: int = 16_384
     ) -> tuple[list[NDArray[np.int64]], list[NDArray[np.float32]]]:
         """See `TagOutputs.decode`.
 

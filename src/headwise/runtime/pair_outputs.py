@@ -10,12 +10,7 @@ from numpy.typing import NDArray
 from headwise.core.errors import ConfigError
 from headwise.data.items.dataset import require_list
 from headwise.data.items.examples import Pair
-from headwise.linear.pair_features import (
-    NUMBERS,
-    OVERLAPS,
-    compare_words,
-    dense_pair_size,
-)
+from headwise.linear.pair_features import NUMBERS, OVERLAPS, compare_words, dense_pair_size
 from headwise.text.text_features import EncodedPair, TextFeatures, comparison_features, encode_pairs
 
 MAX_PRECOMPUTED_PAIRS = 50_000

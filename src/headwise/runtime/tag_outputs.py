@@ -143,11 +143,7 @@ class TagOutputs:
         return {"tags": tags, "written": outputs["scheme"], "alphabet": alphabet}
 
     def outputs_json(self) -> JsonObject:
-        return {
-            "labels": list(self.tags),
-            "scheme": self.written,
-            "alphabet": self.alphabet.to_json(),
-        }
+        return {"labels": list(self.tags), "scheme": self.written, "alphabet": self.alphabet.to_json()}
 
     def encode_sentences(self, sentences: Sequence[TaggedSentence]) -> list[EncodedText]:
         """Encode tokenised sentences, in the spelling in which the model reads texts."""

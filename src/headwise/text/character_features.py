@@ -213,9 +213,7 @@ Prepare = Callable[[Sequence[Sequence[str]]], Sequence[object]]
 """From tokenised texts to the pieces of each."""
 
 
-def character_encoder(
-    prepare: Prepare | None,
-) -> Callable[[Sequence[Sequence[str]]], list[CharacterInput]]:
+def character_encoder(prepare: Prepare | None) -> Callable[[Sequence[Sequence[str]]], list[CharacterInput]]:
     """A function from tokenised texts to a `CharacterInput` of each; `prepare` computes the pieces."""
     return partial(_spell, prepare)  # picklable, as scikit-learn requires of estimators
 

@@ -193,8 +193,7 @@ class Vocabulary:
         if not self.words or self.words[0] != UNKNOWN:
             actual = repr(self.words[0]) if self.words else "nothing"
             raise VocabularyError(
-                f"The first word of a vocabulary must be {UNKNOWN!r}, but is {actual}.",
-                code="HW221",
+                f"The first word of a vocabulary must be {UNKNOWN!r}, but is {actual}.", code="HW221"
             )
         if len(self.counts) != len(self.words):
             raise VocabularyError(

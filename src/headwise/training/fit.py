@@ -331,11 +331,7 @@ def new_vocabulary(
     elif previous is not None:
         texts = chain(texts, [previous.words] * words.min_count)
     return Vocabulary.build(
-        texts,
-        min_count=words.min_count,
-        max_size=words.max_words,
-        case=words.case,
-        extra_words=extra,
+        texts, min_count=words.min_count, max_size=words.max_words, case=words.case, extra_words=extra
     )
 
 

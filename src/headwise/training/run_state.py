@@ -89,11 +89,7 @@ def save_state(path: Path, tensors: dict[str, Tensor], progress: RunProgress, id
         identity: What identifies the run (configuration, data); `load_state` compares it.
     """
     counters = {**asdict(progress), "best_score": _number(progress.best_score)}
-    metadata = {
-        "format": FORMAT,
-        "progress": json.dumps(counters),
-        "identity": json.dumps(identity),
-    }
+    metadata = {"format": FORMAT, "progress": json.dumps(counters), "identity": json.dumps(identity)}
     write_atomically(tensors, path, metadata)
 
 

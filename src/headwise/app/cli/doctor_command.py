@@ -23,10 +23,7 @@ _STYLES = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}
 
 
 def doctor(
-    *files: UncheckedFile,
-    task: str | None = None,
-    json: bool = False,
-    read: section_flags("data") = None,
+    *files: UncheckedFile, task: str | None = None, json: bool = False, read: section_flags("data") = None
 ) -> int:
     """Check data files before training.
 

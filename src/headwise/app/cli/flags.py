@@ -133,8 +133,7 @@ class OpeningFlags:
     """How a model is opened, see `headwise.app.session.Session.open`."""
 
     pipeline: Annotated[
-        str | None,
-        Parameter(help="A spaCy pipeline that parses the texts, instead of the model's."),
+        str | None, Parameter(help="A spaCy pipeline that parses the texts, instead of the model's.")
     ] = None
     device: Annotated[
         str, Parameter(help="Device to compute on: cpu, cuda, or auto for a GPU if there is one.")

@@ -47,8 +47,7 @@ def train(
     *more: Annotated[FileArgument, Parameter(group=_FILES, show_default=False)],
     output: Annotated[OptionalOutput, Parameter(group=_FILES)] = None,
     task: Annotated[
-        str | None,
-        Parameter(group=_FILES, help=f"{', '.join(TASKS)}. \\[by the looks of the file]"),
+        str | None, Parameter(group=_FILES, help=f"{', '.join(TASKS)}. \\[by the looks of the file]")
     ] = None,
     dev: Annotated[OptionalFiles, Parameter(group=_FILES, show_default=False)] = (),
     test: Annotated[OptionalFiles, Parameter(group=_FILES, show_default=False)] = (),
@@ -60,8 +59,7 @@ def train(
     encoder: Annotated[
         str | None,
         Parameter(
-            group=_MODEL,
-            help=(f"{', '.join(ENCODER_CONFIGS)}. \\[{DEFAULT_ENCODER}, by data ms-san]"),
+            group=_MODEL, help=(f"{', '.join(ENCODER_CONFIGS)}. \\[{DEFAULT_ENCODER}, by data ms-san]")
         ),
     ] = None,
     readout: Annotated[str | None, Parameter(group=_MODEL)] = None,

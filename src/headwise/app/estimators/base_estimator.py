@@ -237,11 +237,7 @@ class TextEstimator(BaseEstimator, Generic[ModelType]):
         recipe = self._recipe()
         seed: Any = self.random_state
         seed = int(seed) if isinstance(seed, Integral) else check_random_state(seed).randint(2**31 - 1)
-        argument_sections: JsonObject = {
-            "split": {"test": 0.0},
-            "train": {},
-            "model": {"task": self.TASK},
-        }
+        argument_sections: JsonObject = {"split": {"test": 0.0}, "train": {}, "model": {"task": self.TASK}}
         for name in ("split", "train"):
             if seed or "seed" not in section_of(recipe, name):
                 argument_sections[name]["seed"] = seed

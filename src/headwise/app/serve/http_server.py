@@ -82,8 +82,7 @@ def serve(
         from headwise.app.serve.middleware import run
     except ImportError as error:
         raise ServeError(
-            f"{error.name} is not installed; headwise serve needs it: pip install '.[serve]'",
-            code="HW901",
+            f"{error.name} is not installed; headwise serve needs it: pip install '.[serve]'", code="HW901"
         ) from None
     folders = [folder] if isinstance(folder, Path | str) else folder
     services = [ModelService(one, **answering) for one in folders]

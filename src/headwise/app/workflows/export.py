@@ -36,12 +36,7 @@ def export_page(
     return offline_page(session.model, heading, session.to_html(), without_encoder=without_encoder)
 
 
-def export_model(
-    folder: Path | str,
-    output: Path | str,
-    *,
-    overwrite: bool = False,
-) -> "ExportResult":
+def export_model(folder: Path | str, output: Path | str, *, overwrite: bool = False) -> "ExportResult":
     """Export a model to a folder, its network as ONNX files. The exported model is compared with the model
     before the folder is put in place.
 

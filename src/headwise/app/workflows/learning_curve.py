@@ -24,10 +24,7 @@ from headwise.core.errors import ConfigError
 from headwise.data.files.text_lines import file_name
 from headwise.data.items.item_types import options_for
 from headwise.data.items.label_types import LabelType
-from headwise.data.items.labels import (
-    evaluated_items,
-    training_weights,
-)
+from headwise.data.items.labels import evaluated_items, training_weights
 from headwise.data.splits.data_parts import DataParts
 from headwise.data.splits.duplicates import indices_by_text
 from headwise.linear.linear_fit import fit_linear
@@ -92,12 +89,7 @@ class LearningCurve:
         for more in self.more:
             gain, low, high = self.power_law.gain(more)
             forecasts.append(
-                {
-                    "more": more,
-                    "gain": gain,
-                    "interval": [low, high],
-                    "score": now + sign * gain,
-                }
+                {"more": more, "gain": gain, "interval": [low, high], "score": now + sign * gain}
             )
         return forecasts
 

@@ -25,9 +25,7 @@ _predictor: Predictor | None = None
 
 
 def predict_in_workers(
-    chunks: Iterator[Chunk],
-    workers: int,
-    opening: Callable[[], Predictor],
+    chunks: Iterator[Chunk], workers: int, opening: Callable[[], Predictor]
 ) -> Generator[tuple[Chunk, PredictionBatch], None, None]:
     """Predict chunks of rows in worker processes; yields them in order with their predictions.
 

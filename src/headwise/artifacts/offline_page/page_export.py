@@ -10,11 +10,7 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from headwise.artifacts.offline_page.page_network import encoder_reason, page_network
-from headwise.artifacts.offline_page.page_tables import (
-    page_settings,
-    page_tables,
-    script_json,
-)
+from headwise.artifacts.offline_page.page_tables import page_settings, page_tables, script_json
 from headwise.artifacts.onnx.onnx_errors import ExportError
 from headwise.core.html import Page, render
 from headwise.core.version import __version__

@@ -17,13 +17,7 @@ from headwise.nn.priors.direction import Backward, Earlier, Forward, Later
 from headwise.nn.priors.distance import WordDistance
 from headwise.nn.priors.window import Everything, Window
 from headwise.runtime.encoders import MultiScaleLayer, MultiScaleNetwork
-from headwise.runtime.layers import (
-    AttentionHeads,
-    EncoderAffine,
-    LayerNorm,
-    LayerWeights,
-    Perceptron,
-)
+from headwise.runtime.layers import AttentionHeads, EncoderAffine, LayerNorm, LayerWeights, Perceptron
 from headwise.runtime.outputs import NumberOutputs
 from headwise.runtime.word_lookup import BaseLookup
 

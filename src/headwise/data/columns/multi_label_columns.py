@@ -33,13 +33,7 @@ from headwise.data.columns.multi_hot_columns import (
 )
 from headwise.data.columns.reading_options import DEFAULT_LABEL_SEPARATOR, MultiLabelOptions, ReadOptions
 from headwise.data.columns.soft_label_columns import WEIGHT_NAMES, choose_weight
-from headwise.data.columns.text_columns import (
-    Columns,
-    choose_columns,
-    find_column,
-    names_in,
-    tabular_names,
-)
+from headwise.data.columns.text_columns import Columns, choose_columns, find_column, names_in, tabular_names
 from headwise.data.doctor.findings import abbreviate
 from headwise.data.files.file_source import DataSource, Record, most_true
 from headwise.data.formats.jsonl import as_text

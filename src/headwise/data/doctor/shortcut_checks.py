@@ -235,10 +235,7 @@ class SurfaceFeatureThresholds:
     """
 
     def __init__(self, texts: Sequence[str]):
-        from headwise.core.surface_features import (
-            describe_value,
-            surface_features,
-        )
+        from headwise.core.surface_features import describe_value, surface_features
 
         numbers = surface_features(texts).T
         self._orders = np.argsort(numbers, axis=1, kind="stable")

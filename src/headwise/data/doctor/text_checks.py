@@ -39,12 +39,7 @@ _CHARACTERS = (
         "wrongly decoded characters",
         "export the file again as UTF-8, or give the right --encoding",
     ),
-    (
-        "HW159",
-        _BYTES,
-        "Python's bytes",
-        "decode them before the file is written: text.decode()",
-    ),
+    ("HW159", _BYTES, "Python's bytes", "decode them before the file is written: text.decode()"),
     (
         "HW176",
         _INVISIBLE,

@@ -24,12 +24,7 @@ STANDARD_INPUT = "-"
 _peeked_pipes: dict[str, BufferedReader] = {}
 """Pipes whose first bytes were looked at, by path; reading continues with them."""
 
-SIGNATURES = {
-    "gzip": b"\x1f\x8b\x08",
-    "xz": b"\xfd7zXZ\x00",
-    "bzip2": b"BZh",
-    "zip": b"PK\x03\x04",
-}
+SIGNATURES = {"gzip": b"\x1f\x8b\x08", "xz": b"\xfd7zXZ\x00", "bzip2": b"BZh", "zip": b"PK\x03\x04"}
 SUFFIXES = {".gz": "gzip", ".xz": "xz", ".bz2": "bzip2", ".zip": "zip"}
 
 

@@ -7,12 +7,7 @@ from typing import BinaryIO
 
 from headwise.core.errors import ConfigError
 from headwise.data.errors import DataError
-from headwise.data.files.compression import (
-    SIGNATURES,
-    foreign_error,
-    open_bytes,
-    size_on_disk,
-)
+from headwise.data.files.compression import SIGNATURES, foreign_error, open_bytes, size_on_disk
 from headwise.data.files.file_signatures import (
     BEGINNING,
     PARQUET,

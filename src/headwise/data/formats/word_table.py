@@ -121,12 +121,7 @@ def choose_word_columns(
 
 
 def read_sentences(
-    lines: Iterator[Line],
-    source: DataSource,
-    layout: TokenColumns,
-    sentence: int | None,
-    *,
-    labelled: bool,
+    lines: Iterator[Line], source: DataSource, layout: TokenColumns, sentence: int | None, *, labelled: bool
 ) -> Iterator[TaggedSentence]:
     """The sentences of a file; invalid ones are reported and left out.
 

@@ -114,12 +114,7 @@ _POOL = 50  # batches' worth of texts that are sorted together: similar lengths,
 
 
 def plan_batches(
-    lengths: Sequence[int] | np.ndarray,
-    *,
-    max_texts: int,
-    max_tokens: int,
-    seed: int,
-    epoch: int,
+    lengths: Sequence[int] | np.ndarray, *, max_texts: int, max_tokens: int, seed: int, epoch: int
 ) -> list[list[int]]:
     """The batches of one epoch, as lists of text indices; every text occurs once.
 

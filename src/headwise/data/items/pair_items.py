@@ -62,12 +62,7 @@ class PairItems(ItemType[Pair]):
     def read(
         self, path: str, options=None, on_error: OnError = raise_error, *, schema=None
     ) -> Dataset[Pair]:
-        return read_pairs(
-            path,
-            options or DEFAULT_PAIR_OPTIONS,
-            on_error,
-            numbers=self.label_type.numeric,
-        )
+        return read_pairs(path, options or DEFAULT_PAIR_OPTIONS, on_error, numbers=self.label_type.numeric)
 
     def rows(
         self, path: str, options=None, on_error: OnError = raise_error, *, schema=None

@@ -138,10 +138,7 @@ def count_symbols(
 
 
 def read_stream(
-    path: str | PathLike[str],
-    symbols: SymbolVocabulary,
-    encoding: str = "utf-8",
-    errors: str = "strict",
+    path: str | PathLike[str], symbols: SymbolVocabulary, encoding: str = "utf-8", errors: str = "strict"
 ) -> SymbolStream:
     """Read a text as symbol ids.
 

@@ -10,12 +10,7 @@ from typing import Any, TypeVar
 
 from headwise.core.errors import ConfigError
 from headwise.data.columns.reading_options import ReadOptions
-from headwise.data.columns.tabular_columns import (
-    TabularColumn,
-    TabularRow,
-    features_text,
-    guess_type,
-)
+from headwise.data.columns.tabular_columns import TabularColumn, TabularRow, features_text, guess_type
 from headwise.data.errors import OnError
 from headwise.data.files.file_source import DataSource, Record
 from headwise.data.formats.jsonl import as_text

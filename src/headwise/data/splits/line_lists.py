@@ -71,9 +71,7 @@ def reweight_listed_items(parts: DataParts, listed: str) -> tuple[DataParts, int
         ]
 
     parts = replace(
-        parts,
-        train=weighed(parts.train),
-        dev=parts.dev if "dev" in parts.files else weighed(parts.dev),
+        parts, train=weighed(parts.train), dev=parts.dev if "dev" in parts.files else weighed(parts.dev)
     )
     affected = parts.train if "dev" in parts.files else [*parts.train, *parts.dev]
     return parts, sum(_place(item) in weights for item in affected)

@@ -16,12 +16,7 @@ from numpy.typing import NDArray
 from headwise.core.errors import ConfigError
 from headwise.data.errors import DataError
 from headwise.data.items.examples import TEXTS, DisplayNames, Example
-from headwise.data.splits.duplicates import (
-    GroupKeys,
-    group_numbers,
-    key_numbers,
-    near_duplicate_groups,
-)
+from headwise.data.splits.duplicates import GroupKeys, group_numbers, key_numbers, near_duplicate_groups
 from headwise.data.splits.text_signatures import normal_text
 
 _PARTS = "train", "dev", "test"

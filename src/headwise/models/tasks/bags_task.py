@@ -62,10 +62,7 @@ class BagTask(LabelTask[BagModel, Bag]):
         )
 
     def input_description(self, model: BagModel) -> list[tuple[str, str]]:
-        return [
-            ("Model of sets", model.config.bags.model),
-            ("Features", f"{len(model.features.names):,}"),
-        ]
+        return [("Model of sets", model.config.bags.model), ("Features", f"{len(model.features.names):,}")]
 
     def build(
         self, parts: DataParts[Sequence[Bag]], run_config: RunConfig, vectors: WordVectors | None

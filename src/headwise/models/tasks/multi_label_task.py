@@ -172,10 +172,7 @@ class MultiLabelTask(Task["MultiLabelModel", Sequence[Example], Dataset[Example]
         read = [([item.text for item in part], multi_hot_targets(part, model.labels)) for part in all_parts]
         config = model.config
         linear = fit_multi_label_baseline(
-            *read[:2],
-            tokenizer=config.words.tokenizer,
-            min_texts=config.thresholds.min_texts,
-            refit=refit,
+            *read[:2], tokenizer=config.words.tokenizer, min_texts=config.thresholds.min_texts, refit=refit
         )
         if linear is None:
             return None

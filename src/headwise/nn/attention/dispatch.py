@@ -143,12 +143,7 @@ def check_priors(priors: Sequence[Prior]) -> None:
 
 
 def attention(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    priors: Sequence[Prior],
-    layout: Layout,
-    impl: str = "auto",
+    query: Tensor, key: Tensor, value: Tensor, priors: Sequence[Prior], layout: Layout, impl: str = "auto"
 ) -> Tensor:
     """Multi-head attention with a prior on every head, within each text.
 

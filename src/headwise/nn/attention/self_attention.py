@@ -81,13 +81,7 @@ class SelfAttention(RaggedModule):
     """
 
     def __init__(
-        self,
-        width: int,
-        priors: Sequence[Prior],
-        head_size: int,
-        *,
-        bias: bool = False,
-        impl: str = "auto",
+        self, width: int, priors: Sequence[Prior], head_size: int, *, bias: bool = False, impl: str = "auto"
     ):
         super().__init__()
         check_priors(priors)

@@ -85,85 +85,21 @@ __all__ = [
 ]
 
 _NAMES = {
-    "base": (
-        "Band",
-        "LearnedPrior",
-        "PositionPairs",
-        "Prior",
-        "Sum",
-    ),
-    "direction": (
-        "Backward",
-        "Earlier",
-        "Forward",
-        "Later",
-    ),
-    "distance": (
-        "Gaussian",
-        "TreeDistance",
-        "WordDistance",
-        "alibi",
-    ),
-    "document": (
-        "SameParagraph",
-        "SameSentence",
-        "SentenceDistance",
-    ),
+    "base": ("Band", "LearnedPrior", "PositionPairs", "Prior", "Sum"),
+    "direction": ("Backward", "Earlier", "Forward", "Later"),
+    "distance": ("Gaussian", "TreeDistance", "WordDistance", "alibi"),
+    "document": ("SameParagraph", "SameSentence", "SentenceDistance"),
     "flex": ("flex_mods",),
-    "head_lists": (
-        "parse_heads",
-        "parse_layers",
-    ),
-    "learned_decay": (
-        "AdaptiveSpan",
-        "Cope",
-        "Fire",
-        "Forgetting",
-        "Kerple",
-        "LearnedSlope",
-    ),
-    "learned_distance": (
-        "Rotary",
-        "Shaw",
-        "Sink",
-        "T5Buckets",
-        "TransformerXL",
-        "TreeBuckets",
-    ),
-    "notation": (
-        "parse_prior",
-        "format_prior",
-    ),
-    "registry": (
-        "PRIORS",
-        "from_json",
-        "register",
-    ),
-    "scales": (
-        "allocate_scales",
-        "head_counts",
-        "parse_scale",
-    ),
-    "sparse": (
-        "Dilated",
-        "GlobalTokens",
-        "RandomBlocks",
-    ),
-    "text_matrix": (
-        "Matrix",
-        "TextMatrix",
-    ),
-    "tree_relations": (
-        "Child",
-        "Parent",
-        "Sibling",
-        "TreeRelations",
-    ),
-    "window": (
-        "Everything",
-        "ShiftedWindow",
-        "Window",
-    ),
+    "head_lists": ("parse_heads", "parse_layers"),
+    "learned_decay": ("AdaptiveSpan", "Cope", "Fire", "Forgetting", "Kerple", "LearnedSlope"),
+    "learned_distance": ("Rotary", "Shaw", "Sink", "T5Buckets", "TransformerXL", "TreeBuckets"),
+    "notation": ("parse_prior", "format_prior"),
+    "registry": ("PRIORS", "from_json", "register"),
+    "scales": ("allocate_scales", "head_counts", "parse_scale"),
+    "sparse": ("Dilated", "GlobalTokens", "RandomBlocks"),
+    "text_matrix": ("Matrix", "TextMatrix"),
+    "tree_relations": ("Child", "Parent", "Sibling", "TreeRelations"),
+    "window": ("Everything", "ShiftedWindow", "Window"),
 }
 """The names above, by module."""
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}

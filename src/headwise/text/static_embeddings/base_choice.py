@@ -12,12 +12,7 @@ from headwise.core.errors import ConfigError
 from headwise.core.tokenizer import get_tokenizer, normalize_spelling
 from headwise.text.static_embeddings.base_folder import read_words
 from headwise.text.static_embeddings.base_vectors import BaseError, StaticEmbeddings
-from headwise.text.static_embeddings.installed_bases import (
-    AND,
-    DEFAULT,
-    installed_bases,
-    open_base,
-)
+from headwise.text.static_embeddings.installed_bases import AND, DEFAULT, installed_bases, open_base
 from headwise.text.static_embeddings.word_groups import WordClusters, compound_parts, find_spelling_variant
 
 ENGLISH = "english"

@@ -34,12 +34,7 @@ def find_spelling_variant(word: str, numbers: Mapping[str, int]) -> int | None:
     `U.S.`: U.S); None if there is none."""
     if len(word) > MOST_LETTERS or not _VARIED.search(word):
         return None
-    for spelling in (
-        *_shortened(word),
-        word.lstrip("#@"),
-        word.rstrip("."),
-        word.strip("'*_-.~"),
-    ):
+    for spelling in (*_shortened(word), word.lstrip("#@"), word.rstrip("."), word.strip("'*_-.~")):
         if spelling and spelling in numbers:
             return numbers[spelling]
     return None

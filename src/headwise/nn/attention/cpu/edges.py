@@ -203,14 +203,7 @@ def draw(drop: float) -> int:
 class _TileAttention(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx,
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        table: Tensor,
-        tiles: Tiles,
-        drop: float,
-        seed: int,
+        ctx, query: Tensor, key: Tensor, value: Tensor, table: Tensor, tiles: Tiles, drop: float, seed: int
     ) -> Tensor:
         q, k, v, labels = computable(query, key, value, table)
         out = torch.empty_like(q, memory_format=torch.contiguous_format)

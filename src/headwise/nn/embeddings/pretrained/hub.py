@@ -149,11 +149,7 @@ def load_pretrained(name: str, *, revision: str = "main", layers: int | None = N
         raise PretrainedError(f"{name!r}: this folder holds no encoder, no config.json", code="HW702")
     place = str(folder) if local else name
     offline = os.environ.get("HF_HUB_OFFLINE", "").upper() in {"1", "ON", "YES", "TRUE"}
-    options = {
-        "local_files_only": local or offline,
-        "revision": revision,
-        "trust_remote_code": False,
-    }
+    options = {"local_files_only": local or offline, "revision": revision, "trust_remote_code": False}
     with silence_transformers(transformers):
         settings = _settings(transformers, place, options)
         check_encoder(transformers, settings, repr(place))
