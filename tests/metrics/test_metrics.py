@@ -56,8 +56,8 @@ def test_no_texts():
 
 @pytest.mark.parametrize("right", [0, 1, 7, 19, 20])
 def test_intervals_and_mcnemars_test_are_those_of_scipy(right):
-    interval = binomtest(right, 20).proportion_ci(0.9, method="wilson")
-    assert wilson_interval(right, 20, 0.9) == pytest.approx((interval.low, interval.high), abs=1e-12)
+    interval = binomtest(right, 20).proportion_ci(0.95, method="wilson")
+    assert wilson_interval(right, 20) == pytest.approx((interval.low, interval.high), abs=1e-12)
     first, second = np.arange(20) < right, np.arange(20) >= right
     found = compare_labels(first.astype(np.int64), second.astype(np.int64), np.ones(20, np.int64))
     assert found.p_value == pytest.approx(binomtest(right, 20).pvalue, rel=1e-9)
