@@ -32,6 +32,7 @@ serve app.serve
 store artifacts
 teachers app.distillation
 verbs app.workflows
+app.distillation_config training.settings
 data.doctor.flow data.doctor.diagnose
 data.example data.items.examples
 data.options data.columns.reading_options SoftOptions=SoftLabelOptions LabelSetOptions=MultiLabelOptions
