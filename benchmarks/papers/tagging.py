@@ -28,8 +28,8 @@ from benchmarks.common.runs import Bench, Found, Layers, Result, listening, read
 from benchmarks.papers.glove_words import glove_file
 from benchmarks.papers.memory_tagger import MemoryTagger
 from headwise.app.configuration import build_config
-from headwise.app.training_job import fit_evaluate_save
 from headwise.app.training_plan import RunData, TrainingPlan
+from headwise.app.workflows.train import fit_evaluate_save
 from headwise.artifacts import read_info
 from headwise.data.columns.item_options import TagOptions
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK

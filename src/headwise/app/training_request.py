@@ -1,7 +1,7 @@
 """From settings and data to a planned training run.
 
 `resolve(settings)` gives a `TrainingRequest`; with data it gives a `TrainingPlan`; a plan is fitted.
-Estimators, searches, learning curves and `headwise.app.training_job.TrainingJob` all start so.
+Estimators, searches, learning curves and `headwise.app.workflows.train.TrainingJob` all start so.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from headwise.app.configuration import build_config
-from headwise.app.training_job import fit_evaluate_save
 from headwise.app.training_plan import RunData, TrainingPlan
+from headwise.app.workflows.train import fit_evaluate_save
 from headwise.artifacts import load_model
 from headwise.core.errors import HeadwiseError
 from headwise.data.splits.data_parts import DataParts, read_parts

@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from headwise.app.configuration import build_config, read_preset
-from headwise.app.training_job import fit_evaluate_save
 from headwise.app.training_plan import RunData, TrainingPlan
+from headwise.app.workflows.train import fit_evaluate_save
 from headwise.artifacts import load_model, read_info
 from headwise.artifacts.model_folder import StoreError
 from headwise.core.errors import ConfigError, HeadwiseError

@@ -10,13 +10,13 @@ from headwise import MultiLabelClassifier, TextClassifier, TextRegressor
 from headwise.app.model_session import ModelSession
 from headwise.app.reporter import Reporter
 from headwise.app.serve.answering import ModelService, RequestError
-from headwise.app.training_job import TrainingJob
 from headwise.app.training_plan import TrainingFiles
 from headwise.app.workflows.evaluate import evaluate_file
 from headwise.app.workflows.export import export_model
 from headwise.app.workflows.label_errors import out_of_fold_probabilities
 from headwise.app.workflows.predict import predict_file
 from headwise.app.workflows.report import report_file
+from headwise.app.workflows.train import TrainingJob
 from headwise.artifacts.onnx.onnx_errors import ExportError
 from headwise.core.errors import ConfigError
 from headwise.data.columns.tabular_columns import TabularColumn

@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from headwise.app.configuration import build_config
-from headwise.app.training_job import fit_evaluate_save
 from headwise.app.training_plan import RunData
 from headwise.app.training_request import resolve
+from headwise.app.workflows.train import fit_evaluate_save
 from headwise.artifacts import load_model, read_info
 from headwise.data.items.examples import TaggedSentence
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK

@@ -8,10 +8,10 @@ import pytest
 
 from headwise.app.configuration import build_config
 from headwise.app.reporter import Reporter
-from headwise.app.training_job import fit_evaluate_save
 from headwise.app.training_plan import RunData, TrainingPlan
 from headwise.app.training_request import resolve
 from headwise.app.workflows.evaluate import evaluate_file
+from headwise.app.workflows.train import fit_evaluate_save
 from headwise.artifacts import load_model
 from headwise.data.items.examples import Example
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK

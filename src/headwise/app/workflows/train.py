@@ -1,20 +1,198 @@
-"""Train a model on files, evaluate it and save it in a folder."""
+"""A training run on files, from top to bottom: resolve -> read -> plan -> fit -> evaluate -> save.
+
+Each stage takes what the stage before it returns, a frozen dataclass: `TrainingRequest`, `RunData` and
+`TrainingPlan` (`headwise.app.training_plan`), `TrainResult`, `TrainingReport`; the last is saved.
+`train_files` is the function behind `headwise train`.
+"""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from headwise.app.configuration import Sections
-from headwise.app.distillation import DistillationSettings
+from headwise.app.distillation import DistillationSet, DistillationSettings
+from headwise.app.model_columns import columns_used
 from headwise.app.reporter import NULL_REPORTER, CallbackReporter, Reporter
-from headwise.app.training_job import TrainingJob
-from headwise.app.training_plan import TrainingFiles
-from headwise.app.training_report import TrainingReport
+from headwise.app.training_checks import (
+    TEACHER_CACHE,
+    apply_line_lists,
+    check_output_folder,
+    check_parses,
+    clear_run,
+    finished_run,
+    propose_teacher,
+    saved_distillation,
+    warn_of_label_problems,
+)
+from headwise.app.training_plan import RunData, TrainingFiles, TrainingPlan
+from headwise.app.training_report import TrainingReport, evaluate_run
+from headwise.app.training_request import TrainingRequest, resolve
 from headwise.app.workflows.memory_tables import DataArgument, tables_as_files
+from headwise.artifacts.save import check_target, save_model
 from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
-from headwise.data.files.file_lists import list_files, optional_files
+from headwise.core.file_lock import locked
+from headwise.core.folder_layout import RUN_FOLDER
+from headwise.core.scratch import scratch_folder
+from headwise.core.tokenizer import remembered_words
+from headwise.data.doctor.findings import count
+from headwise.data.files.file_lists import check_input_file, list_files, optional_files
 from headwise.data.items.parses import NO_PARSES, ParseFiles
+from headwise.data.splits.contamination import repetition_warning
+from headwise.nn.encoders.encoder import needs_trees
+from headwise.nn.encoders.encoder_configs import encoder_name
 from headwise.training.callbacks import TrainingCallback
+
+
+@dataclass(frozen=True)
+class TrainingJob:
+    """A training run on files.
+
+    Attributes:
+        files: The files.
+        output: Folder of the model, and of the run's state.
+        settings: Sections of settings; see `headwise.app.training_request.resolve`.
+        distillation: The teacher and the unlabelled texts; None without a teacher.
+        work: Folder that caches the outputs of an encoder as teacher, for other runs too; by default they
+            are in the output folder until the run ends.
+        resume: Resume the interrupted run in the output folder, if there is one.
+        overwrite: Replace the model in the output folder.
+        baseline: Also fit the baseline.
+        reporter: Receives messages and progress.
+    """
+
+    files: TrainingFiles
+    output: Path
+    settings: Sequence[Sections] | Sections = ()
+    distillation: DistillationSettings | None = None
+    work: Path | None = None
+    resume: bool = False
+    overwrite: bool = False
+    baseline: bool = True
+    reporter: Reporter = NULL_REPORTER
+
+    def run(self) -> TrainingReport:
+        """All stages.
+
+        Raises:
+            HeadwiseError: The data, the settings or the folder cannot be used, or another run is using it.
+            TrainingInterrupted: Ctrl-C came; the state is saved.
+            TrainingFinished: The run to resume is finished.
+        """
+        for path in self.files.paths():
+            check_input_file(path)  # before the output folder is made
+        request = resolve(self.settings, self.files.train, reporter=self.reporter)
+        check_target(self.output)
+        with locked(self.output), remembered_words():
+            contents = check_output_folder(self.output, resume=self.resume, overwrite=self.overwrite)
+            if self.resume and contents == "nothing":
+                self.reporter.note(f"{self.output}: there is no interrupted run; a new one starts")
+            finished = self.resume and contents == "model"
+            data = self.read(request, finished=finished)
+            plan = self.plan(request, data)
+            if finished:
+                raise finished_run(self.output, plan)
+            epochs = count(plan.run_config.train.epochs, "epoch")
+            self.reporter.note(
+                f"{plan.task.shape(plan.run_config.model)}, up to {epochs}, into {self.output}"
+            )
+            report = fit_evaluate_save(
+                plan,
+                self.output,
+                resume=self.resume and contents == "run",
+                baseline=self.baseline,
+                reporter=self.reporter,
+            )
+            for warning in plan.warnings(report.fitted):
+                self.reporter.warn(warning)
+            return report
+
+    def read(self, request: TrainingRequest, *, finished: bool = False) -> RunData:
+        """The data of the files, and the teacher's labels of unlabelled texts.
+
+        Raises:
+            TrainingFinished: The run is `finished`. This is checked before the teacher runs, which may take
+                hours.
+        """
+        data = request.read(self.files)
+        self.reporter.notes(data.parts.notes)
+        warn_of_label_problems(data.parts, request, self.reporter)
+        gold_parts = apply_line_lists(data.parts, request, self.files, self.reporter)
+        if self.distillation is None:
+            return RunData(gold_parts)
+        with self.reporter.teacher_progress() as progress:
+            folder = self.work or self.output / RUN_FOLDER / TEACHER_CACHE
+            distillation = DistillationSet(
+                self.distillation,
+                gold_parts,
+                folder,
+                reading=request.run_config.data,
+                base=request.base_name(by_default=True),
+                seed=request.run_config.train.seed,
+                report=progress,
+            )
+            if finished and saved_distillation(self.output) is not None:
+                untaught = RunData(distillation.placeholder_parts(), distillation)
+                raise finished_run(self.output, request.plan(untaught))
+            data = RunData(distillation.parts(gold_parts), distillation)
+        self.reporter.notes(distillation.notes)
+        return data
+
+    def plan(self, request: TrainingRequest, data: RunData) -> TrainingPlan:
+        """The settings for the data; all that can go wrong does so before training."""
+        plan = request.plan(data, reporter=self.reporter)
+        self.reporter.notes(plan.notes)
+        encoder = plan.run_config.model.encoder
+        if self.files.parses != NO_PARSES and not needs_trees(encoder):
+            note = f"not used, as no head of {encoder_name(encoder)} uses dependency trees"
+            self.reporter.note(f"--parses: {note}")
+        if warning := plan.limit.message(plan.parts.item_type.nouns.many):
+            self.reporter.warn(warning)
+        for message in plan.task.data_messages(plan.parts, plan.run_config):
+            self.reporter.message(message)
+        check_parses(data.gold_parts, plan.run_config)
+        if self.distillation is None:
+            propose_teacher(plan, self.reporter)
+        return plan
+
+
+def fit_evaluate_save(
+    plan: TrainingPlan,
+    output: Path,
+    *,
+    resume: bool = False,
+    baseline: bool = True,
+    reporter: Reporter = NULL_REPORTER,
+) -> TrainingReport:
+    """Train a model as planned, evaluate it on the test items, and save it.
+
+    Args:
+        plan: The plan.
+        output: Folder of the model, and of the run's state until it is saved.
+        resume: Whether to resume the run in the folder.
+        baseline: Also fit the baseline.
+        reporter: Receives messages and progress.
+    """
+    task, gold_parts, overlaps = plan.task, plan.data.gold_parts, plan.overlaps()
+    for overlap in overlaps:
+        reporter.warn(overlap.message(gold_parts.item_type.nouns))
+    if repeated := repetition_warning(gold_parts.item_type, gold_parts.test, "test "):
+        reporter.warn(repeated)
+    primary_metric = task.primary_metric(plan.parts, plan.run_config.model)
+    with reporter.training(plan.run_config, primary_metric, task.unit(plan.parts)) as progress:
+        result = plan.fit(output / RUN_FOLDER, resume=resume, report=progress, stage=reporter.stage)
+        reporter.stage("evaluating on test" + ", and a baseline" * baseline)
+        with scratch_folder(output / RUN_FOLDER):
+            report = evaluate_run(plan, result, overlaps, baseline=baseline)
+    save_model(
+        result.model,
+        output,
+        data=plan.fingerprints_json(),
+        training=result.training(plan.run_config, columns=columns_used(plan.parts.files.get("train"))),
+        metrics=report.metrics(),
+    )
+    clear_run(output)
+    return report
 
 
 @renamed_parameters(listener="reporter", teaching="distillation")
