@@ -9,7 +9,7 @@
 Lines of words between spaces; words that training has once are unknown. BLEU is sacrebleu's on these words
 (`tokenize none`), of a beam of 5. The paper's IWSLT15 and WMT14 must be brought; it reports 19.84 (zh-en,
 k 4, context 64) and 26.9, 27.4, 27.6, 26.7 for k 1, 2, 4, 8 (en-de, Transformer 27.2). Needs the data
-folder (HEADWISE_DATA) and sacrebleu (`pip install headwise[bleu]`). A run can be stopped and goes on; see
+folder (HEADWISE_DATA) and sacrebleu (`pip install '.[bleu]'`). A run can be stopped and goes on; see
 set_tasks.py.
 """
 
@@ -215,7 +215,7 @@ def main(arguments: list[str] | None = None) -> int:
         print_results(asked.results)
         return 0
     if find_spec("sacrebleu") is None:
-        print("error: BLEU needs sacrebleu: pip install headwise[bleu]", file=sys.stderr)
+        print("error: BLEU needs sacrebleu: pip install '.[bleu]'", file=sys.stderr)
         return 2
     if asked.threads:
         torch.set_num_threads(asked.threads)

@@ -49,7 +49,7 @@ _FILES = (
     ".parquet",
 )  # no encoder's name has these endings
 _TIMED = 256  # number of texts for the speed measurement
-_NEAR_DUPLICATES = "nearly dev or test texts"
+_NEAR_DUPLICATES = "too similar to dev or test texts"
 
 
 @dataclass(frozen=True)

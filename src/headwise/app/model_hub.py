@@ -160,7 +160,8 @@ def _hub() -> Any:
     try:
         import huggingface_hub
     except ImportError:
-        raise ConfigError("the hub needs huggingface_hub: pip install '.[hub]'") from None
+        problem = "the hub needs huggingface_hub; in the source folder of headwise: "
+        raise ConfigError(f"{problem}pip install '.[hub]'") from None
     return huggingface_hub
 
 

@@ -76,10 +76,23 @@ class TrainingReport:
             metrics["teaching"] = dict(self.distillation)
         return metrics | {name: system.to_json() for name, system in self.systems.items()}
 
+    def __repr__(self) -> str:
+        scores, on = self._scored
+        metric_table = self.task.metric_table(scores)
+        baseline = self.systems.get("baseline")
+        other = baseline and metric_table.primary_metric.shown(baseline.scores)
+        beside = f"; {baseline.name} {other}" if baseline and other else ""
+        return f"<TrainingReport: {metric_table.summary(scores)} on {on}{beside}>"
+
+    @property
+    def _scored(self) -> tuple[JsonMapping, str]:
+        """The scores on the test items, or on the dev items without any; and these items in words."""
+        part, scores = ("dev", self.fitted.dev) if self.test is None else ("test", self.test_scores)
+        return scores, f"{part} {self.parts.item_type.nouns.many}"
+
     def _repr_html_(self) -> str:
-        scores = self.fitted.dev if self.test is None else self.test_scores
+        scores, on = self._scored
         systems, messages = list(self.systems.values()), self.task.training_summary(self.fitted)
-        on = f"{'dev' if self.test is None else 'test'} {self.parts.item_type.nouns.many}"
         return scores_fragment(
             ReportContents("", on, self.task.metric_table(scores), scores, systems, messages)
         )

@@ -113,10 +113,21 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """A table whose first column holds the row headers: the column titles, and the cells of each row."""
+    """A table whose first column holds the row headers: the column titles, and the cells of each row.
+
+    Attributes:
+        head: The column titles.
+        rows: The cells of each row.
+        caption: A sentence above the table.
+        sortable: Whether a report sorts the rows by a column when its title is pressed.
+        stacked: The number of leading columns that get a line of their own on a narrow screen.
+    """
 
     head: Sequence[str]
     rows: Sequence[Sequence[str | Cell]]
+    caption: str = ""
+    sortable: bool = False
+    stacked: int = 0
 
 
 @dataclass(frozen=True)

@@ -122,6 +122,10 @@ class Explanation:
     surface_features: SurfaceAttribution | None = None
     columns: tuple[ColumnAttribution, ...] = ()
 
+    def __repr__(self) -> str:
+        words = ", ".join(f"{word} {share:+.2f}" for word, share in self.first(5))
+        return f"<Explanation of {self.prediction}{self.chance}: {words or 'no word supports it'}>"
+
     def first(self, count: int = 3) -> list[tuple[str, float]]:
         """The words with the largest positive attributions, each summed over its occurrences."""
         return self._ranked(count, 1)

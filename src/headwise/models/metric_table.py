@@ -143,6 +143,13 @@ class MetricTable:
         """The primary metric."""
         return self.lines[0]
 
+    def summary(self, scores: JsonMapping) -> str:
+        """The primary metric with its interval, as one line."""
+        line = self.primary_metric
+        bounds = line.shown_interval(scores)
+        between = f" (95 % interval {bounds})" if bounds else ""
+        return f"{line.title} {line.shown(scores) or MISSING}{between}"
+
     def matrix(self, scores: JsonMapping) -> Sequence[Sequence[int]] | None:
         """The confusion matrix: entry `[i][j]` counts items of class i that were predicted as class j, in
         the order of the rows of `per_class`; None if the scores have none."""

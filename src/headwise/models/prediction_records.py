@@ -109,7 +109,7 @@ class MultiLabelPredictor(LabelPredictor):
         common = [(label, n) for label, n in self.counts.most_common() if n]
         shown = [f"{label} {n:,} ({100 * n / self.items:.1f} %)" for label, n in common[:MAX_LISTED]]
         rest = len(common) - len(shown)
-        shown += [f"{rest:,} labels more"] if rest else []
+        shown += [f"{rest:,} more labels"] if rest else []
         shown.append(f"no label {self.bare:,} ({100 * self.bare / self.items:.1f} %)")
         return ["predicted " + ", ".join(shown), *self.unknown_messages()]
 

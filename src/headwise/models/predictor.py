@@ -17,7 +17,7 @@ from headwise.models.report_parts import ReportMessage
 
 _MANY_UNKNOWN = 0.2
 """The fraction of unknown words up to which predictions are never doubtful."""
-MAX_LISTED = 12  # labels in a summary
+MAX_LISTED = 6  # labels in a summary
 
 
 def many_unknown(share: float, usual: float) -> bool:
@@ -217,7 +217,7 @@ class LabelPredictor(Predictor):
             for label, n in self.counts.most_common(MAX_LISTED)
         ]
         rest = len(self.counts) - len(shown)
-        lines = ["predicted " + ", ".join(shown) + (f" and {rest:,} labels more" if rest else "")]
+        lines = ["predicted " + ", ".join(shown) + (f" and {rest:,} more labels" if rest else "")]
         if self.least is not None:
             share = 100 * self.unsure / self.items
             lines.append(

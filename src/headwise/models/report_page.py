@@ -81,6 +81,7 @@ def mistakes_list(
 MOST_LABELS = 60
 """The most labels of a confusion matrix; for more labels the most frequent confusions are listed."""
 _CONFUSIONS = 20
+_WORD_TABLES = 12  # the most labels whose words are tables; of more labels, they are a line each
 _BINS = 10
 
 
@@ -174,10 +175,8 @@ def scores_fragment(material: ReportContents) -> str:
 
 
 def _summary(material: ReportContents) -> str:
-    line = material.metric_table.primary_metric
-    value, bounds = line.shown(material.scores), line.shown_interval(material.scores)
-    between = f" (95 % interval {bounds})" if bounds else ""
-    return f"{line.title[:1].upper()}{line.title[1:]} {value or MISSING}{between} on {material.on}."
+    line = material.metric_table.summary(material.scores)
+    return f"{line[:1].upper()}{line[1:]} on {material.on}."
 
 
 def _scores(material: ReportContents) -> Section:
@@ -232,6 +231,7 @@ def _labels(material: ReportContents) -> Section:
     if per_class is None or not rows:
         return Section()
     key, title = per_class.count
+    rows = sorted(rows, key=lambda row: (not row.get(key), row.get("f1", 0.0)))
     cells = [
         [
             str(row.get(per_class.name) or "-"),
@@ -240,9 +240,8 @@ def _labels(material: ReportContents) -> Section:
         ]
         for row in rows
     ]
-    return Section(
-        tables=[Table([per_class.title, title, *(line.title for line in per_class.lines)], cells)]
-    )
+    head = [per_class.title, title, *(line.title for line in per_class.lines)]
+    return Section(tables=[Table(head, cells, "The lowest F1 first.", sortable=True, stacked=1)])
 
 
 def _bar_of(value: Any) -> float | None:
@@ -266,7 +265,8 @@ def _confusions(material: ReportContents) -> Section:
         )[:_CONFUSIONS]
         rows = [[a, b, f"{n:,}", format_number(share, "percent")] for n, a, b, share in confusions]
         head = ["label", "taken for", material.metric_table.of, "of its " + material.metric_table.of]
-        return Section(tables=[Table(head, rows)])
+        shown = f"The {len(rows)} most frequent confusions." if len(rows) == _CONFUSIONS else ""
+        return Section(tables=[Table(head, rows, shown, stacked=2)])
     rows = []
     for i, row in enumerate(matrix):
         most, cells = max(sum(row), 1), []
@@ -324,6 +324,13 @@ def _probabilities(material: ReportContents) -> Section:
 
 
 def _words(material: ReportContents) -> Section:
+    if len(material.words) > _WORD_TABLES:
+        line, comma = Markup("{} {:+.2f}"), Markup(", ")
+        rows = [
+            [label, comma.join(line.format(isolated(word), share) for word, share in words)]
+            for label, words in material.words.items()
+        ]
+        return Section(tables=[Table(["label", "words with their total contribution"], rows, stacked=2)])
     tables = {}
     for label, words in material.words.items():
         most = max((abs(share) for _, share in words), default=1.0) or 1.0

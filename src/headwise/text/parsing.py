@@ -165,8 +165,8 @@ def _spacy() -> Any:
         return import_module("spacy")
     except ImportError as error:
         raise ParserError(
-            f"parsing needs spaCy, which cannot be imported ({_first_line(error)}); install it with: "
-            "pip install '.[spacy]'. Or give the parses in a file",
+            f"parsing needs spaCy, which cannot be imported ({_first_line(error)}); in the source folder "
+            "of headwise: pip install '.[spacy]'. Or give the parses in a file",
             code="HW260",
         ) from None
 

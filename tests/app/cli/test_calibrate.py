@@ -11,7 +11,7 @@ def test_a_rate_is_promised_and_the_model_kept(model, run, tmp_path):
     assert code == 0
     assert "Calibration error of 100 texts: " in out
     assert "Accuracy of 100 texts: " in out
-    assert "What the odds of labels are multiplied by, the most: " in out
+    assert "hanges of odds: " in out
     assert "'bad' is given for a recall of at least 90 %: " in out
     assert "the model is in o" in err
     code, out, _ = run("predict", "o", "new.csv")

@@ -42,6 +42,11 @@ def test_the_command(run, ensemble, tmp_path):
     code, _, err = run("export", folder, folder / "page.html", "--format", "html")
     assert (code, "[HW604]" in err) == (2, True), err
     assert run("export", folder, "-", "--format", "html")[1] == page
+    page = run("export", folder, "-", "--format", "html", "--example", "a <b>", "another")[1]
+    assert page.count(">Try: ") == 2
+    assert 'value="a &lt;b&gt;"' in page
+    code, _, err = run("export", folder, "x", "--example", "a")
+    assert (code, "--example is for --format html" in err) == (2, True), err
 
 
 def test_an_encoder_is_left_out_by_a_flag_only(run, ensemble, tmp_path):

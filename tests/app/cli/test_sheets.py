@@ -97,9 +97,16 @@ def test_of_many_labels_the_lowest_are_listed():
     labels = [f"l{i}" for i in range(60)]
     scores = scores_of(labels, texts=3000)
     text = shown(labels_table(scores))
-    worst = sorted(scores.labels, key=lambda row: row.f1)[:40]
-    assert [line.split()[0] for line in text.splitlines()[1:41]] == [row.label for row in worst]
-    assert "(the 40 of 60 labels with the lowest F1)" in text
+    worst = sorted(scores.labels, key=lambda row: row.f1)[:20]
+    assert [line.split()[0] for line in text.splitlines()[1:21]] == [row.label for row in worst]
+    assert "(the 20 of 60 labels with the lowest F1; headwise report lists all)" in text
+
+
+def test_of_many_labels_those_that_do_not_occur_are_counted():
+    scores = score_labels(np.array([0, 1]), np.array([0, 1]), [f"l{i}" for i in range(60)])
+    text = shown(labels_table(scores))
+    assert [line.split()[0] for line in text.splitlines()[1:3]] == ["l0", "l1"]
+    assert "(58 labels do not occur)" in text
 
 
 def test_matrix():

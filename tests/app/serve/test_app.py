@@ -3,14 +3,17 @@
 import asyncio
 import json
 import os
+import re
 import time
 from concurrent.futures import ThreadPoolExecutor
+from html import unescape
 from itertools import pairwise
 from threading import Event, Semaphore
 
 import pytest
 from starlette.testclient import TestClient
 
+from headwise import TextTagger
 from headwise.app.cli import main
 from headwise.app.serve.answering import ModelService
 from headwise.app.serve.http_app import create_app, is_local
@@ -105,7 +108,6 @@ def test_other_paths_and_methods(client):
     paths = {"/health", "/model", "/predict", "/explain", "/models", "/models/{name}"}
     paths |= {"/models/{name}/predict", "/models/{name}/explain"}
     assert set(client.get("/openapi.json").json()["paths"]) == paths
-    assert client.get("/docs").status_code == 404  # it would load scripts from elsewhere
 
 
 def test_the_unsure_are_marked(folder):
@@ -174,6 +176,36 @@ def test_the_page(client):
     assert "<b>" not in answered
     assert client.post("/", data={"other": "a"}).status_code == 200
     assert client.post("/", data={"text": "a" * 2_000}).status_code == 413
+
+
+def test_the_page_offers_texts_to_try(answering):
+    client = TestClient(create_app(answering, examples=["a <great> film"]))
+    assert '<button name="text" value="a &lt;great&gt; film">' in client.get("/").text
+    assert "<button name" not in TestClient(create_app(answering)).get("/").text
+
+
+def test_the_page_of_a_tagger_marks_spans(tmp_path):
+    sentences = [["Anna", "saw", "Rome"], ["Tom", "saw", "Oslo"]] * 10
+    small = {"encoder": {"layers": 1, "width": 8, "heads": 2}, "base": {"name": "none"}}
+    tagger = TextTagger(epochs=8, recipe=small).fit(sentences, [["B-PER", "O", "B-LOC"]] * 20)
+    tagger.save(tmp_path / "names")
+    page = TestClient(create_app(ModelService(tmp_path / "names"))).post(
+        "/", data={"text": "Anna saw Rome"}
+    )
+    assert 'style="--s:.4">Anna<small> PER</small></mark> saw <mark' in page.text
+    assert '<th scope="row">Rome</th><td>LOC</td>' in page.text
+
+
+def test_the_docs(answering, client):
+    """They load nothing, and their example is a request that is answered."""
+    page = unescape(client.get("/docs").text)
+    assert "<script" not in page
+    assert not re.search(r'(src|href)="(?!\./"|openapi.json")', page)
+    assert "POST /models/{name}/explain" in page
+    [body] = re.findall(r"curl http://testserver/predict -H '.*?' -d '(.*?)'", page)
+    assert len(client.post("/predict", json=json.loads(body)).json()["predictions"]) == 2
+    for path, root in (("/", ""), ("/models/my <model>/", "../../")):
+        assert f'<a href="{root}docs">' in client.get(path).text
 
 
 @pytest.mark.parametrize(

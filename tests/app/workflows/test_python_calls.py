@@ -54,6 +54,24 @@ def test_a_model_is_no_folder(name, made):
     assert caught.value.code == "HW501"
 
 
+def test_results_are_printed_as_one_line(made):
+    model, path = made
+    quick = [{"base": {"name": "none"}, "train": {"epochs": 1}}]
+    trained = headwise.train_files(path, model.parent / "again", settings=quick)
+    shown = {
+        "Dataset of 60 items from": headwise.read_examples(path),
+        "EvaluationReport of": headwise.evaluate_file(model, path),
+        "TrainingReport: accuracy": trained,
+        "CalibrationReport of": headwise.calibrate_file(model, path, model.parent / "calibrated"),
+        "Explanation of": next(iter(headwise.explain_file(model, path))),
+    }
+    for start, result in shown.items():
+        assert repr(result).startswith(f"<{start} "), repr(result)
+        assert "\n" not in repr(result)
+        assert len(repr(result)) < 400
+    assert "on test texts; TF-IDF + linear SVM " in repr(trained)
+
+
 def test_weights_of_attention_are_those_of_a_model(made):
     with pytest.raises(ConfigError, match=r"expected a model, got a .*Path; headwise.load_model"):
         headwise.attention_weights(made[0], "a good text")

@@ -346,7 +346,7 @@ def test_texts_that_are_nearly_dev_or_test_texts_are_not_learnt(tmp_path, files,
     outcome = run(tmp_path, files, str(answers), unlabelled=False, listener=told)
     near = 33 + len(outcome.parts.dev)
     assert len(taught) == len(rows) - near > 1  # what is nearly a training text may be learnt
-    assert any(f"left out: {near} nearly dev or test texts" in note for note in said)
+    assert any(f"left out: {near} too similar to dev or test texts" in note for note in said)
 
 
 def test_what_cannot_be_taught(tmp_path, files):

@@ -177,11 +177,15 @@ def test_what_one_types_is_answered(classifier, page_of, tmp_path):
         type('  ');
         setTimeout(() => {
           steps.push(document.querySelector('#results').children.length);
+          document.querySelector('#examples button').click();
+          steps.push(input.value, document.querySelector('#answer').textContent);
           document.body.dataset.steps = JSON.stringify(steps);
         }, 200);
       }, 200);
     }, 50)</script></body>"""
-    document = in_chromium(page_of(classifier).replace("</body>", probe), tmp_path)
+    document = in_chromium(
+        page_of(classifier, examples=["Die <Lampe> war kaputt"]).replace("</body>", probe), tmp_path
+    )
     found = re.search(r'data-steps="([^"]*)"', document)
     assert found
     steps = json.loads(html.unescape(found[1]))
@@ -197,6 +201,8 @@ def test_what_one_types_is_answered(classifier, page_of, tmp_path):
         "true",
         True,
         0,
+        "Die <Lampe> war kaputt",
+        next(classifier.predict(["Die <Lampe> war kaputt"])).label,
     ]
 
 

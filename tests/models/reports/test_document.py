@@ -95,6 +95,50 @@ def test_what_can_be_left_to_people():
     assert row.groups() == ("80.0 %", "99.0 %")
 
 
+def label_rows(*counts_and_scores):
+    return [
+        {"label": f"l{n}", "texts": texts, "precision": f1, "recall": f1, "f1": f1}
+        for n, (texts, f1) in enumerate(counts_and_scores)
+    ]
+
+
+def row_headers(page, section):
+    return re.findall(r'<th scope="row"[^>]*>(.*?)</th>', page.partition(f"<h2>{section}</h2>")[2])
+
+
+def test_the_labels_with_the_lowest_f1_come_first_and_those_that_do_not_occur_last():
+    scores = {"accuracy": 0.5, "labels": label_rows((5, 0.9), (0, 0.0), (7, 0.2))}
+    page = report_page(material(scores=scores))
+    assert row_headers(page, "Labels")[:3] == ["l2", "l0", "l1"]
+    assert "<caption>The lowest F1 first.</caption>" in page
+
+
+def test_the_words_of_many_labels_are_a_line_each():
+    page = report_page(material(words={f"l{n}": [("<b>", 1.5), ("x", -0.5)] for n in range(13)}))
+    assert row_headers(page, "Words")[:13] == [f"l{n}" for n in range(13)]
+    assert "<bdi>&lt;b&gt;</bdi> +1.50, <bdi>x</bdi> -0.50" in page
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium")
+def test_a_column_title_sorts_the_labels(tmp_path):
+    scores = {"accuracy": 0.5, "labels": label_rows((1_200, 0.9), (30, 0.1), (7, 0.2))}
+    probe = """<script>{
+      const [table] = document.querySelectorAll('table[data-sortable]'), said = [];
+      const press = column => {
+        table.rows[0].cells[column].querySelector('button').click();
+        said.push(Array.from(table.rows).slice(1).map(row => row.cells[0].textContent).join(''));
+      };
+      press(1); press(1); press(0);
+      document.body.dataset.said = said.join('; ');
+    }</script></body>"""
+    path = tmp_path / "report.html"
+    path.write_text(report_page(material(scores=scores)).replace("</body>", probe))
+    flags = ("--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}")
+    command = [CHROMIUM, *flags, "--dump-dom", path.as_uri()]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    assert 'data-said="l2l1l0; l0l1l2; l0l1l2"' in done.stdout, done.stderr
+
+
 def test_long_words_break_before_their_bars_are_cut_off():
     """A bar that ends at the edge of its half of the page looks like any other that does."""
     page = report_page(material(words={"a": [("someone@somewhere.example.org" * 3, 1.0)]}))

@@ -83,7 +83,8 @@ def calibrate(
     out.print(f"{line.title.capitalize()} {of}: {scores[0]} before, {scores[1]} now (fitted to them).")
     moved = sorted(recalibrated.biases.items(), key=lambda label_bias: -abs(label_bias[1]))[:_SHOWN]
     odds = ", ".join(f"{visible(label)} x {math.exp(bias):.2f}" for label, bias in moved)
-    out.print(f"What the odds of labels are multiplied by, the most: {odds}.")
+    largest = "The largest changes of odds" if len(recalibrated.biases) > _SHOWN else "Changes of odds"
+    out.print(f"{largest}: {odds}.")
     for promise in recalibrated.promise_messages:
         out.print(promise)
     note(f"the model is in {output}")

@@ -1,8 +1,11 @@
 """`headwise export`: export a model to ONNX, to predict without torch, or to a page that works offline."""
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
 
 from headwise.app.cli.argument_types import ModelFolder, OutputFile, Switch
 from headwise.app.cli.console import note, visible, write_atomically
@@ -17,6 +20,9 @@ def export(
     *,
     format: Literal["onnx", "html"] = "onnx",
     without_encoder: Switch = False,
+    example: Annotated[
+        tuple[str, ...], Parameter(negative=(), consume_multiple=True, show_default=False)
+    ] = (),
     overwrite: Switch = False,
 ) -> int:
     """Export a model to ONNX, or to an offline web page.
@@ -35,13 +41,18 @@ def export(
         output: Folder for the exported model, created if needed; with --format html the file of the page.
         format: onnx, or html.
         without_encoder: With --format html, leave out the encoder of an ensemble: a smaller page.
+        example: With --format html, texts that the page offers to try.
         overwrite: Replace a model or a page that was exported there before.
 
     Raises:
         HeadwiseError: The model cannot be used or exported, or the folder has other files in it.
     """
     if format == "html":
-        return _export_page(model, output, without_encoder=without_encoder, overwrite=overwrite)
+        return _export_page(
+            model, output, without_encoder=without_encoder, examples=example, overwrite=overwrite
+        )
+    if example:
+        raise ConfigError("--example is for --format html; an ONNX export has no page")
     if without_encoder:
         raise ConfigError("--without-encoder is for --format html; an ONNX export has the encoder")
     check_output_is_folder(output, "OUTPUT")
@@ -65,13 +76,15 @@ def export(
     return 0
 
 
-def _export_page(model: Path, output: Path, *, without_encoder: bool, overwrite: bool) -> int:
+def _export_page(
+    model: Path, output: Path, *, without_encoder: bool, examples: Sequence[str], overwrite: bool
+) -> int:
     from headwise.app.workflows.export import export_page
     from headwise.app.workflows.predict import check_output_file  # with these comes torch
 
     if not is_standard(output):
         check_output_file(output, model, overwrite=overwrite)
-    page = export_page(model, without_encoder=without_encoder)
+    page = export_page(model, without_encoder=without_encoder, examples=examples)
     write_atomically(output, page.html)
     if page.left_out:
         note(page.left_out)

@@ -15,7 +15,7 @@ from headwise.models.report_parts import ComparisonSystem
 
 MATRIX_LABELS = 12  # most labels of a confusion matrix
 _NARROWEST = 16  # least width of the label names beside the matrix
-MAX_TABLE_LABELS = 40  # most labels of the per-class table
+MAX_TABLE_LABELS = 20  # most labels of the per-class table
 MAX_CONFUSIONS = 10
 
 
@@ -68,12 +68,20 @@ def per_class_table(class_table: PerClassTable, scores: JsonMapping) -> Renderab
     """The per-class scores; of more than `MAX_TABLE_LABELS` labels, those with the lowest F1."""
     key, title = class_table.count
     rows = every = class_table.rows(scores)
+    what = f"{class_table.title}s"
+    hidden = ""
     table = columns(
         class_table.title, title, *(line.title for line in class_table.lines), texts=(class_table.title,)
     )
     if len(rows) > MAX_TABLE_LABELS:
-        rows = sorted((row for row in rows if row.get(key)), key=lambda row: row.get("f1", 0.0))
-        rows = rows[:MAX_TABLE_LABELS]
+        occurring = [row for row in rows if row.get(key)]
+        rows = sorted(occurring, key=lambda row: row.get("f1", 0.0))[:MAX_TABLE_LABELS]
+        if len(rows) < len(occurring):
+            occur = " that occur" if len(occurring) < len(every) else ""
+            of = f"{MAX_TABLE_LABELS} of {len(occurring):,} {what}{occur}"
+            hidden = f"the {of} with the lowest F1; headwise report lists all"
+        elif len(rows) < len(every):
+            hidden = f"{len(every) - len(rows):,} {what} do not occur"
     for row in rows:
         # A label that does not occur has no recall; if it is not predicted either, no precision.
         none = set() if row.get(key) else {"recall"} if row.get("precision") else {"recall", "precision"}
@@ -81,10 +89,7 @@ def per_class_table(class_table: PerClassTable, scores: JsonMapping) -> Renderab
         table.add_row(
             visible(str(row.get(class_table.name) or "-")), format_number(row.get(key), "count"), *cells
         )
-    if len(rows) == len(every):
-        return table
-    what = f"{class_table.title}s"
-    return Group(table, f"(the {len(rows)} of {len(every):,} {what} with the lowest F1)")
+    return Group(table, f"({hidden})") if hidden else table
 
 
 def confusion_table(metric_table: MetricTable, scores: JsonMapping, *, width: int) -> RenderableType | None:

@@ -7,15 +7,18 @@ import csv
 import io
 from dataclasses import asdict, astuple
 
+from rich.padding import Padding
+from rich.text import Text
+
 from headwise.app.cli.argument_types import FileArgument, Integer, OptionalOutput, Switch
-from headwise.app.cli.console import columns, excerpt, note, percent, print_json, visible, write_atomically
+from headwise.app.cli.console import excerpt, note, percent, print_json, visible, write_atomically
 from headwise.app.cli.console import output as console
 from headwise.app.cli.flags import flag_values, section_flags
 from headwise.app.cli.path_checks import is_standard
 from headwise.app.cli.terminal import TerminalReporter
 from headwise.core.errors import ConfigError
 
-_EXCERPT = 70  # characters shown of a text
+_EXCERPT = 240  # characters shown of a text
 _COLUMNS = (
     "line",
     "label",
@@ -80,20 +83,18 @@ def noise(
         for issue in issues:
             print_json(asdict(issue), indent=None)
         return 0
-    titles = ("line", "label", "", "rather", "", "text")
-    table = columns(*titles, texts=titles[1:])
-    for issue in issues[: max(show, 0)]:
-        twin = f" (like line {issue.twin:,})" if issue.twin else ""
-        chances = percent(issue.given_probability), percent(issue.probability)
-        names = [visible(name or "no label") for name in (issue.label, issue.suggested)]
+    for issue in issues[:show]:
+        label, suggested = (visible(name or "no label") for name in (issue.label, issue.suggested))
+        head = Text(f"line {issue.line}", style="bold")
+        head.append(f"  {label} {percent(issue.given_probability)}", style="")
+        head.append(f", suggested {suggested} {percent(issue.probability)}", style="")
+        head.append(f", like line {issue.twin}" if issue.twin else "", style="")
+        console().print(head)
         shown = " in: ".join(excerpt(text, _EXCERPT) for text in issue.passages)
-        table.add_row(f"{issue.line:,}", names[0], chances[0], names[1], chances[1], visible(shown) + twin)
-    console().print(table)
-    surer = sum(issue.probability > issue.given_probability for issue in issues)
+        console().print(Padding(visible(shown) or "(empty)", (0, 0, 1, 2)))
+    twins = sum(issue.probability <= issue.given_probability for issue in issues)
     what = "tag" if tagged else "label"
     are = f"{what} is" if len(issues) == 1 else f"{what}s are"
-    of_these = (
-        f"; in {surer:,} of these places another is the more probable one" if surer < len(issues) else ""
-    )
+    of_these = f"; {twins:,} only because a near-duplicate has another {what}" if twins else ""
     console().print(f"{len(issues):,} {are} likely to be wrong{of_these}.")
     return 0

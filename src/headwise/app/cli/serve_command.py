@@ -44,6 +44,9 @@ def serve(
     cors: Annotated[
         tuple[str, ...], Parameter(negative=(), consume_multiple=True, show_default=False)
     ] = (),
+    example: Annotated[
+        tuple[str, ...], Parameter(negative=(), consume_multiple=True, show_default=False)
+    ] = (),
     log: OptionalOutputFile = None,
     unsure: str | None = None,
     opening: OpeningArgument = None,
@@ -54,9 +57,9 @@ def serve(
 
     POST /predict takes {"texts": [...]}, {"pairs": [[..., ...], ...]} or {"records": [{...}, ...]} and
     returns {"predictions": [...]}, the objects that headwise predict writes to jsonl. POST /explain takes
-    the same and returns the attributions of words. GET / is a page to try the model in a browser. Requests
-    that wait are answered together. SIGHUP reads the folders again without losing a request. Needs the
-    extra serve: pip install '.[serve]'.
+    the same and returns the attributions of words. GET / is a page to try the model in a browser; GET /docs
+    describes the requests. Requests that wait are answered together. SIGHUP reads the folders again without
+    losing a request. Needs the extra serve: pip install '.[serve]'.
 
     Several models answer at /models/NAME/predict, where NAME is the name of a folder. GET /models lists
     them. The first model answers at /predict, too.
@@ -74,6 +77,7 @@ def serve(
         grace_seconds: Time for clients at shutdown to finish a request and to fetch the answer.
         root_path: Path prefix that a proxy removes, such as /models/intents.
         cors: Origins of web pages whose scripts may ask, such as https://example.org; * for all.
+        example: Texts that the page offers to try.
         log: File for the access log, one line per request: time, path, status, milliseconds and number of
             texts, but no text. - is standard error.
         unsure: Add a field that is true where the model should abstain, by a probability (0.9) or a
@@ -97,6 +101,7 @@ def serve(
         grace_seconds=grace_seconds,
         root_path=root_path,
         cors=cors,
+        examples=example,
         log=log,
         unsure=unsure,
         **flag_values(opening),

@@ -11,11 +11,17 @@ from headwise.core.errors import HeadwiseError
 from headwise.core.html import Cell, Table, render
 
 _SHOWN = 10  # the number of most probable labels that are shown
+_LEAST_SHOWN = 3  # so many are shown even if they are improbable
+_VISIBLE = 0.0005  # probabilities below would be shown as 0.0 %
 _TITLES = {1: ("Text",), 2: ("First text", "Second text")}
 
 
 def form_page(
-    answering: ModelService, texts: Sequence[str] = (), links: Mapping[str, str] | None = None
+    answering: ModelService,
+    texts: Sequence[str] = (),
+    links: Mapping[str, str] | None = None,
+    examples: Sequence[str] = (),
+    root: str = "",
 ) -> str:
     """The page with the form, and with the prediction if `texts` is not empty.
 
@@ -23,6 +29,8 @@ def form_page(
         answering: The loaded model.
         texts: The text, or both texts of a pair.
         links: The addresses of the pages of other models, by name.
+        examples: Texts to try; a model of pairs or bags offers none.
+        root: The relative address of the application, empty or with a slash at the end.
     """
     titles = _TITLES.get(answering.item_type.sides, ())
     values = {"problem": "", "predictions": [], "explanations": []}
@@ -33,6 +41,8 @@ def form_page(
         title=answering.name,
         fields=list(zip(titles, [*texts, *[""] * len(titles)], strict=False)),
         links=links or {},
+        root=root,
+        examples=examples if len(titles) == 1 else (),
         items=answering.item_type.nouns.many,
         model=Markup(answering.session.to_html()),  # noqa: S704 - a fragment of templates
         **values,
@@ -53,14 +63,31 @@ def _answer(answering: ModelService, texts: Sequence[str]) -> dict[str, object]:
         return {"predictions": predictions}
 
 
-def _prediction(prediction: JsonObject) -> tuple[str, Table]:
-    """The predicted label or number, and the table of the probabilities; of a tagger only the table."""
+def _prediction(prediction: JsonObject) -> tuple[str, list[tuple[str, str]], Table]:
+    """The predicted label or number; the pieces of the text, each with the type of its span; and the table
+    of the probabilities. What a prediction does not have is empty."""
+    if "spans" in prediction:
+        spans = prediction["spans"]
+        rows = [[span["text"], span["type"], f"{100 * span['probability']:.1f} %"] for span in spans]
+        heading = "" if spans else "no span"
+        return heading, _pieces(prediction["text"], spans), Table(["span", "type", "probability"], rows)
     if "tags" in prediction:
         words = zip(prediction["words"], prediction["tags"], prediction["probabilities"], strict=True)
         rows = [[word, tag, f"{100 * probability:.1f} %"] for word, tag, probability in words]
-        return "", Table(["word", "tag", "probability"], rows)
+        return "", [], Table(["word", "tag", "probability"], rows)
     answer = prediction["prediction"]
     answer = ", ".join(answer) or "no label" if isinstance(answer, list) else str(answer)
-    ranked = sorted(prediction.get("probabilities", {}).items(), key=lambda pair: -pair[1])[:_SHOWN]
-    rows = [[label, f"{100 * probability:.1f} %", Cell(bar=probability)] for label, probability in ranked]
-    return answer, Table(["label", "probability", ""], rows)
+    ranked = sorted(prediction.get("probabilities", {}).items(), key=lambda pair: -pair[1])
+    shown = [pair for n, pair in enumerate(ranked[:_SHOWN]) if n < _LEAST_SHOWN or pair[1] >= _VISIBLE]
+    rows = [[label, f"{100 * probability:.1f} %", Cell(bar=probability)] for label, probability in shown]
+    rest = f"The {len(shown)} most probable of {len(ranked)} labels." if len(shown) < len(ranked) else ""
+    return answer, [], Table(["label", "probability", ""], rows, rest)
+
+
+def _pieces(text: str, spans: Sequence[JsonObject]) -> list[tuple[str, str]]:
+    """A text cut at the ends of its spans; text outside of spans has the type ""."""
+    pieces, last = [], 0
+    for span in spans:
+        pieces += [(text[last : span["start"]], ""), (text[span["start"] : span["end"]], span["type"])]
+        last = span["end"]
+    return [*pieces, (text[last:], "")]

@@ -16,6 +16,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import Route
 
 from headwise.app.serve.answering import REQUEST, ModelService, RequestError
+from headwise.app.serve.api_page import api_page
 from headwise.app.serve.batching import PredictionQueue
 from headwise.app.serve.form_page import form_page
 from headwise.app.serve.middleware import (
@@ -52,10 +53,13 @@ class RequestBody(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    texts: list[str] | None = None
-    pairs: list[tuple[str, str]] | None = Field(None, description="for models of pairs")
+    texts: list[str] | None = Field(None, description="a list of texts, for models of texts")
+    pairs: list[tuple[str, str]] | None = Field(
+        None, description="a list of lists of two texts, for models of pairs"
+    )
     records: list[JsonObject] | None = Field(
-        None, description="objects with the fields that a jsonl file for headwise predict would have"
+        None,
+        description="a list of objects with the fields that a jsonl file for headwise predict would have",
     )
 
 
@@ -141,6 +145,7 @@ def create_app(
     host: str = "",
     root_path: str = "",
     cors: Sequence[str] = (),
+    examples: Sequence[str] = (),
     log: Callable[[str], object] | None = None,
 ) -> FastAPI:
     """The ASGI application of a model or several, for `headwise serve` or any ASGI server.
@@ -156,6 +161,7 @@ def create_app(
         root_path: The path prefix at a reverse proxy, such as `/models/intents`: `/openapi.json` has it,
             and paths are accepted with and without it.
         cors: Origins of web pages whose scripts may ask (`https://example.org`), or `*` for all.
+        examples: Texts that the pages of models of texts offer to try.
         log: Called with a line for each answered request.
 
     Raises:
@@ -166,7 +172,7 @@ def create_app(
     app = _App(
         title=f"headwise: {', '.join(services)}",
         version=__version__,
-        docs_url=None,  # these pages load third-party scripts
+        docs_url=None,  # these pages load third-party scripts; `api_page` replaces them
         redoc_url=None,
         responses={422: {"model": RequestProblem}},
     )
@@ -312,7 +318,7 @@ def create_app(
 
     def page(service: ModelService, prefix: str, texts: Sequence[str] = ()) -> str:
         links = {name: f"{prefix}{quote(name, safe='')}/" for name in services if len(services) > 1}
-        return form_page(service, texts, links)
+        return form_page(service, texts, links, examples, root="../../" if prefix == "../" else "")
 
     async def texts_of(request: Request) -> list[str]:
         fields = parse_qs((await request.body()).decode("utf-8", "replace"), keep_blank_values=True)
@@ -326,6 +332,10 @@ def create_app(
     @app.post("/", response_class=HTMLResponse, include_in_schema=False)
     async def filled_form(request: Request) -> str:
         return await run_in_threadpool(page, default, "models/", await texts_of(request))
+
+    @app.get("/docs", response_class=HTMLResponse, include_in_schema=False)
+    def api(request: Request) -> str:
+        return api_page(default, app.openapi(), str(request.base_url).rstrip("/"))
 
     @app.get("/models/{name}/", response_class=HTMLResponse, include_in_schema=False)
     def named_form(name: str, request: Request) -> str:

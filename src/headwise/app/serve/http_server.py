@@ -38,6 +38,7 @@ def serve(
     grace_seconds: float = 5,
     root_path: str = "",
     cors: Sequence[str] = (),
+    examples: Sequence[str] = (),
     log: Path | str | None = None,
     reporter: Reporter = NULL_REPORTER,
     **answering: Any,
@@ -56,6 +57,7 @@ def serve(
         grace_seconds: See `headwise.app.serve.middleware.run`.
         root_path: See `headwise.app.serve.http_app.create_app`.
         cors: See `headwise.app.serve.http_app.create_app`.
+        examples: See `headwise.app.serve.http_app.create_app`.
         log: A file to which a line is appended for each request; "-" is standard error.
         reporter: Receives the address as a message.
         answering: See `headwise.app.serve.answering.ModelService`.
@@ -82,28 +84,30 @@ def serve(
         from headwise.app.serve.middleware import run
     except ImportError as error:
         raise ServeError(
-            f"{error.name} is not installed; headwise serve needs it: pip install '.[serve]'", code="HW901"
+            f"headwise serve needs {error.name}; in the source folder of headwise: pip install '.[serve]'",
+            code="HW901",
         ) from None
     folders = [folder] if isinstance(folder, Path | str) else folder
     services = [ModelService(one, **answering) for one in folders]
     for service in services:
         service.warm_up()
     with _log_writer(log) as line, _listening_socket(host, port) as listening:
-        more = {"most_seconds": most_seconds, "root_path": root_path, "cors": cors, "log": line}
+        more = {"most_seconds": most_seconds, "root_path": root_path, "cors": cors}
+        more |= {"examples": examples, "log": line}
         app = create_app(services, host=host, **limits, **more)
         shown = f"[{host}]" if ":" in host else host
         address = f"http://{shown}:{listening.getsockname()[1]}"
         if len(folders) == 1:
             reporter.note(
                 f"{folders[0]} answers at {address} (a page to try it; POST /predict, /explain; GET "
-                "/model, /health, /metrics, /openapi.json); Ctrl-C stops it"
+                "/model, /health, /metrics, /docs, /openapi.json); Ctrl-C stops it"
             )
         else:
             names = ", ".join(service.name for service in services)
             reporter.note(
                 f"{len(folders)} models answer at {address} (a page to try them; POST "
                 "/models/NAME/predict, /models/NAME/explain; GET /models, /health, /metrics, "
-                f"/openapi.json; NAME is {names}); Ctrl-C stops it"
+                f"/docs, /openapi.json; NAME is {names}); Ctrl-C stops it"
             )
         if not is_local(host):
             reporter.warn(

@@ -47,6 +47,11 @@ class CalibrationReport:
     scores: tuple[float, float]
     operating_points: tuple[JsonMapping, ...]
 
+    def __repr__(self) -> str:
+        before, after = (f"{100 * error:.1f} %" for error in self.errors)
+        error = f"calibration error {before} before, {after} now (cross-fitted)"
+        return f"<CalibrationReport of {self.nouns.count(self.items)}: {error}>"
+
     @property
     def promise_messages(self) -> list[str]:
         """`operating_points` as messages."""

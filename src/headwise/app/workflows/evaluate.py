@@ -85,6 +85,10 @@ class EvaluationReport:
             "errors": self.mistakes,
         }
 
+    def __repr__(self) -> str:
+        summary = self.task.metric_table(self.scores).summary(self.scores)
+        return f"<EvaluationReport of {self.model}: {summary} on {self.file}>"
+
     def _repr_html_(self) -> str:
         scores = self.scores
         systems = [system for system in (self.baseline, self.unseen) if system is not None]

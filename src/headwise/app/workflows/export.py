@@ -1,5 +1,6 @@
 """Export a model folder: to a folder that predicts without PyTorch, or to a web page."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,11 @@ if TYPE_CHECKING:
 
 
 def export_page(
-    folder: Path | str, *, title: str | None = None, without_encoder: bool = False
+    folder: Path | str,
+    *,
+    title: str | None = None,
+    without_encoder: bool = False,
+    examples: Sequence[str] = (),
 ) -> "OfflinePage":
     """Export a classifier to a web page that predicts offline, in a browser.
 
@@ -20,6 +25,7 @@ def export_page(
         title: The heading of the page; None for the name of the folder.
         without_encoder: Leave out the encoder of an ensemble. The predictions of the page then differ from
             those of the model, and the page says so.
+        examples: Texts that the page offers to try.
 
     Returns:
         The source of the page, and what it leaves out of the model.
@@ -33,7 +39,9 @@ def export_page(
 
     session = ModelSession.open(folder, device="cpu")
     heading = title or Path(folder).resolve().name
-    return offline_page(session.model, heading, session.to_html(), without_encoder=without_encoder)
+    return offline_page(
+        session.model, heading, session.to_html(), without_encoder=without_encoder, examples=examples
+    )
 
 
 def export_model(folder: Path | str, output: Path | str, *, overwrite: bool = False) -> "ExportResult":

@@ -153,7 +153,8 @@ def _import(name: str) -> Any:
     try:
         return import_module(name)
     except ImportError:
-        raise ConfigError("Parquet and Arrow files need pyarrow: pip install '.[tables]'") from None
+        problem = "Parquet and Arrow files need pyarrow; in the source folder of headwise: "
+        raise ConfigError(f"{problem}pip install '.[tables]'") from None
 
 
 def _read(file: Path) -> Iterator[JsonObject]:

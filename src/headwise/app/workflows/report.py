@@ -155,7 +155,8 @@ def _item_material(session: ModelSession, evaluated: EvaluatedItems) -> JsonObje
         answers = mistake.get("label", mistake.get("tag")), mistake.get("predicted")
         label, predicted = (answer if isinstance(answer, str) else "" for answer in answers)
         reason = _reason(mistake, why.get(id(item), ()))
-        place, message = Path(mistake["where"]).name, task.describe_error(_isolate_bidi(mistake))
+        place = Path(mistake["where"]).name
+        message = task.describe_error(_isolate_bidi(mistake)).replace(" %", "\u00a0%")
         mistakes.append(Mistake(place, message, mistake["text"], label, predicted, reason))
     counted_items = items if item_type.sides else ()  # of bags and streams there are no words to count
     return {

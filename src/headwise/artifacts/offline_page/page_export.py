@@ -3,6 +3,7 @@
 The page computes the linear model, static embeddings and the encoder MS-Trans. Other encoders are left out.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,7 +50,9 @@ class OfflinePage(NamedTuple):
     left_out: str
 
 
-def offline_page(model: Any, title: str, facts: str, *, without_encoder: bool = False) -> OfflinePage:
+def offline_page(
+    model: Any, title: str, facts: str, *, without_encoder: bool = False, examples: Sequence[str] = ()
+) -> OfflinePage:
     """The page of a model of texts.
 
     Args:
@@ -57,6 +60,7 @@ def offline_page(model: Any, title: str, facts: str, *, without_encoder: bool = 
         title: The heading of the page, plain text.
         facts: The description of the model, HTML.
         without_encoder: Whether the encoder of an ensemble is left out, which makes the page smaller.
+        examples: Texts that the page offers to try.
 
     Raises:
         ExportError: HW952, the page cannot give the answers of the model.
@@ -73,6 +77,7 @@ def offline_page(model: Any, title: str, facts: str, *, without_encoder: bool = 
         title=title,
         version=__version__,
         left_out=left_out,
+        examples=examples,
         facts=Markup(facts),  # noqa: S704 - HTML by contract
         settings=script_json(page_settings(model, network, _checks(model))),
         tables=page_tables(model, network),

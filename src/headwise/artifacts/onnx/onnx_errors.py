@@ -61,7 +61,8 @@ def library(name: str, what: str) -> Any:
         return importlib.import_module(name)
     except ImportError:
         raise ExportError(
-            f"{what} needs {name}, which is not installed; pip install '.[onnx]' (a machine that "
-            "only predicts with exported models: pip install onnxruntime)",
+            f"{what} needs {name}, which is not installed; in the source folder of headwise: "
+            "pip install '.[onnx]' (a machine that only predicts with exported models: "
+            "pip install onnxruntime)",
             code="HW951",
         ) from None

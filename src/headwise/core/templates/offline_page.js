@@ -24,6 +24,8 @@ class OfflinePage {
       clearTimeout(waiting); this.label = null;
       waiting = setTimeout(() => this.show(), 80);
     });
+    for (const button of document.querySelectorAll('#examples button'))
+      button.addEventListener('click', () => { this.input.value = button.value; this.label = null; this.show(); });
     this.input.disabled = false;
     this.show();
   }

@@ -45,7 +45,8 @@ def import_optional_library(module: str, what: str, path: str) -> Any:
         return importlib.import_module(module)
     except ImportError as error:
         problem = f"{what}, for which {module.partition('.')[0]} cannot be imported ({error})"
-        advice = "pip install '.[tables]', or save the file as csv, tsv or jsonl (UTF-8)"
+        install = "in the source folder of headwise: pip install '.[tables]'"
+        advice = f"{install}, or save the file as csv, tsv or jsonl (UTF-8)"
         raise DataError("HW109", problem, advice=advice, path=path) from None
 
 

@@ -49,6 +49,9 @@ class Dataset(Generic[Item]):
     findings: tuple[Finding, ...] = ()
     unlabelled: int = 0
 
+    def __repr__(self) -> str:
+        return f"<Dataset of {len(self.items):,} items from {self.path} (format {self.format})>"
+
     @cached_property
     def labels(self) -> dict[str, int]:
         """How often each label (or tag) occurs, the most frequent first, then by name."""

@@ -46,8 +46,8 @@ def import_extra(module: str) -> ModuleType:
         return importlib.import_module(module)
     except ImportError as error:
         raise PretrainedError(
-            f"pretrained encoders need {module}, which cannot be imported ({error}); install it with "
-            "pip install '.[pretrained]'",
+            f"pretrained encoders need {module}, which cannot be imported ({error}); in the source "
+            "folder of headwise: pip install '.[pretrained]'",
             code="HW701",
         ) from error
 
