@@ -1,6 +1,6 @@
 """Hooks of the documentation site: links that lead out of `docs/` become their names, as the site has no
-copy of those files; pictures from there are copied; the pages of commands and of settings are filled from
-the code; notebooks become pages."""
+copy of those files; pictures from there are copied; pages that use samples say where these are; the pages
+of commands and of settings are filled from the code; notebooks become pages."""
 
 import json
 import re
@@ -12,6 +12,7 @@ from mkdocs.structure.files import File
 
 _UPWARDS = re.compile(r"(?<!!)\[([^\]]+)\]\(((?:\.\./)+)[^)]*\)")
 _PICTURE = re.compile(r"(!\[[^\]]*\]\()((?:\.\./)+(?:benchmarks|src)/[^)]*)\)")
+_SAMPLE = re.compile(r"\b(?:helpdesk\.tsv|helpdesk_new\.txt|travel\.conll|claims\.tsv)")
 COMMANDS, SETTINGS = "reference/commands.md", "reference/settings.md"
 
 
@@ -22,6 +23,11 @@ def on_page_markdown(markdown: str, page: Any, **_: object) -> str:
     if page.file.src_uri == SETTINGS:
         markdown += "\n" + settings()
     depth = page.file.src_uri.count("/")
+    if page.file.src_uri != "README.md" and (samples := sorted(set(_SAMPLE.findall(markdown)))):
+        names, come = ", ".join(f"`{name}`" for name in samples), "comes" if len(samples) == 1 else "come"
+        note = f"{names} {come} with headwise: [copy the samples]({'../' * depth}README.md#samples)."
+        title, _, text = markdown.partition("\n")
+        markdown = f"{title}\n\n*{note}*\n{text}"
     images = "../" * depth + "images"
     markdown = _PICTURE.sub(lambda found: f"{found[1]}{images}/{Path(found[2]).name})", markdown)
     return _UPWARDS.sub(lambda found: found[1] if found[2].count("../") > depth else found[0], markdown)

@@ -49,6 +49,14 @@ def test_links_out_of_docs_become_names_at_every_depth(name):
     assert HOOKS["on_page_markdown"](text, page=page) == "rooms model [f](b.md#c)"
 
 
+def test_a_page_says_where_its_samples_are():
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="how-to/a.md"))
+    shown = HOOKS["on_page_markdown"]("# A\n\nUse travel.conll, helpdesk.tsv, helpdesk.tsv.\n", page=page)
+    note = "*`helpdesk.tsv`, `travel.conll` come with headwise: [copy the samples](../README.md#samples).*"
+    assert shown == f"# A\n\n{note}\n\nUse travel.conll, helpdesk.tsv, helpdesk.tsv.\n"
+    assert HOOKS["on_page_markdown"]("# A\n\nNone.", page=page) == "# A\n\nNone."
+
+
 def test_pictures_of_the_repository_are_copied_and_other_links_become_names():
     page = SimpleNamespace(file=SimpleNamespace(src_uri="evidence/a.md"))
     text = "![b](../../benchmarks/c/d.svg) [code](../../src/e.py) [f](../papers.md)"

@@ -131,9 +131,7 @@ def test_a_missing_library_is_told(make_model, tmp_path, monkeypatch):
         raise ImportError(name)
 
     monkeypatch.setattr(errors.importlib, "import_module", missing)
-    with pytest.raises(
-        ExportError, match=r"HW951.*onnx, which is not.*: pip install '.\[onnx\]'"
-    ):
+    with pytest.raises(ExportError, match=r"HW951.*onnx, which is not.*: pip install '.\[onnx\]'"):
         write_exported(make_model("ms-transformer"), tmp_path / "x")
     assert not (tmp_path / "x").exists()
 
