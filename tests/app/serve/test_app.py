@@ -184,10 +184,14 @@ def test_the_page_offers_texts_to_try(answering):
     assert "<button name" not in TestClient(create_app(answering)).get("/").text
 
 
+PEOPLE = ("Anna", "Tom", "Mary", "Ben", "Eve")
+PLACES = ("Rome", "Oslo", "Paris", "Lima", "Cairo")
+
+
 def test_the_page_of_a_tagger_marks_spans(tmp_path):
-    sentences = [["Anna", "saw", "Rome"], ["Tom", "saw", "Oslo"]] * 10
+    sentences = [[name, "saw", place] for name in PEOPLE for place in PLACES]
     small = {"encoder": {"layers": 1, "width": 8, "heads": 2}, "base": {"name": "none"}}
-    tagger = TextTagger(epochs=8, recipe=small).fit(sentences, [["B-PER", "O", "B-LOC"]] * 20)
+    tagger = TextTagger(epochs=8, recipe=small).fit(sentences, [["B-PER", "O", "B-LOC"]] * 25)
     tagger.save(tmp_path / "names")
     page = TestClient(create_app(ModelService(tmp_path / "names"))).post(
         "/", data={"text": "Anna saw Rome"}

@@ -1,6 +1,7 @@
 """Loading: what is taken, and what is refused."""
 
 import json
+import re
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -88,6 +89,12 @@ def test_offline_asks_for_local_files_only(monkeypatch):
         with pytest.raises(PretrainedError):
             load_pretrained("owner/name", revision="v1")
         assert loaded_with == {"local_files_only": local, "revision": "v1", "trust_remote_code": False}
+
+
+def test_the_folder_of_the_model_is_named_where_the_one_above_is_given(encoder):
+    folder = encoder()
+    with pytest.raises(PretrainedError, match=rf"HW702.*did you mean '{re.escape(str(folder))}'"):
+        load_pretrained(str(folder.parent))
 
 
 def test_a_folder_without_a_model(tmp_path):

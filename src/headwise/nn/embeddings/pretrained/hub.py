@@ -146,7 +146,11 @@ def load_pretrained(name: str, *, revision: str = "main", layers: int | None = N
             code="HW705",
         )
     if local and not (folder / CONFIG).is_file():
-        raise PretrainedError(f"{name!r}: this folder holds no encoder, no config.json", code="HW702")
+        inner = sorted({path.parent for path in folder.glob("*/tokenizer*")})
+        advice = "".join(f"; did you mean {str(one)!r}?" for one in inner[:1] if (one / CONFIG).is_file())
+        raise PretrainedError(
+            f"{name!r}: this folder holds no encoder, no config.json{advice}", code="HW702"
+        )
     place = str(folder) if local else name
     offline = os.environ.get("HF_HUB_OFFLINE", "").upper() in {"1", "ON", "YES", "TRUE"}
     options = {"local_files_only": local or offline, "revision": revision, "trust_remote_code": False}
