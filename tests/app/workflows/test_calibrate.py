@@ -125,7 +125,7 @@ def test_what_was_learnt_stays(made, tmp_path):
     known = read_info(folder)["data"]
     assert {**info["data"], "dev": known["dev"]} == known
     told = [remark.text for remark in evaluate_file(tmp_path / "o", new).messages]
-    assert any("was chosen by these texts: the scores are a little too good" in own for own in told)
+    assert any("was selected by these texts: the scores are optimistic" in own for own in told)
 
 
 @pytest.mark.parametrize(("asked", "least"), [("money:recall=0.95", 0.95), ("house:recall=0.5", 0.5)])

@@ -40,9 +40,9 @@ def test_texts_that_a_model_was_trained_on(trained):
     folder, files = trained
     for model in ("split", "given"):  # the first was trained on a part of the file
         assert "was trained on texts of this file" in said(folder / model, files["train"])
-    assert "was chosen by these texts" in said(folder / "given", files["dev"])
+    assert "was selected by these texts" in said(folder / "given", files["dev"])
     other = write(folder / "other.csv", [("fine film 3", "g"), ("poor film", "b")])
-    assert "1 of 2 texts have the words of some that the model was" in said(folder / "given", other)
+    assert "1 of 2 texts also occur in the training or dev data" in said(folder / "given", other)
     other = write(folder / "other.csv", [("fine film 99", "g"), ("poor film", "b")])
     assert "trained on" not in said(folder / "given", other)
 

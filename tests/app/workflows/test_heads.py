@@ -38,9 +38,9 @@ def files(tmp_path_factory):
     ("file", "judged", "said"),
     [
         ("train", 0, "trained on texts of this file"),
-        ("dev", 30, "was chosen by these texts"),
+        ("dev", 30, "was selected by these texts"),
         ("new", 40, ""),
-        ("some", 30, "40 of 70 texts have the words of some"),
+        ("some", 30, "40 of 70 texts also occur in"),
     ],
 )
 def test_scores_of_dev_are_not_of_texts_that_it_has_learnt_from(files, tmp_path, file, judged, said):

@@ -155,8 +155,6 @@ def test_test_texts_that_training_has_are_told_and_left_out(tmp_path):
     # Whoever evaluates the model on such texts later is told too.
     (tmp_path / "t.csv").write_text("text,label\na good FILM number 3,good\na bad book,bad\n")
     found = evaluate_file(folder, tmp_path / "t.csv")
-    assert found.messages[0].text.startswith(
-        "1 of 2 texts have the words of some that the model was trained"
-    )
+    assert found.messages[0].text.startswith("1 of 2 texts also occur in the training or dev data")
     assert found.unseen is not None
     assert found.unseen.scores["texts"] == 1

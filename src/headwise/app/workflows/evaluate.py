@@ -187,14 +187,12 @@ def _contamination_messages(
 ) -> list[ReportMessage]:
     """A warning if a model is evaluated on its training or dev items."""
     if data.is_training_file(sha256):
-        text = f"the model was trained on {many} of this file, so these scores say nothing of new ones"
+        text = f"the model was trained on {many} of this file, so these scores do not hold for new ones"
     elif sha256 == data.dev.sha256:
-        text = f"the model was chosen by these {many}: the scores are a little too good"
+        text = f"the model was selected by these {many}: the scores are optimistic"
     elif repeated:
-        text = (
-            f"{repeated:,} of {items:,} {many} have the words of some that the model was trained on or "
-            "chosen by: the scores are optimistic"
-        )
+        where = "in the training or dev data (the same words)"
+        text = f"{repeated:,} of {items:,} {many} also occur {where}: the scores are optimistic"
     else:
         return []
     return [ReportMessage(text, warning=True)]

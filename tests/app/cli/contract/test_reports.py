@@ -25,7 +25,7 @@ def test_a_page(call, own, sizes, tmp_path):
 def test_a_page_of_training_texts_says_so(call, trained_of, tmp_path):
     own, page = trained_of("classify"), tmp_path / "known.html"
     assert call("report", own.model, "--data", own.train, "--output", page)[0] == 0
-    assert "these scores say nothing of new ones" in page.read_text()
+    assert "these scores do not hold for new ones" in page.read_text()
 
 
 def test_words_that_are_tagged_wrong_are_listed(call, trained_of, tmp_path):
