@@ -80,9 +80,9 @@ class TrainingReport:
         scores, on = self._scored
         metric_table = self.task.metric_table(scores)
         baseline = self.systems.get("baseline")
-        other = baseline and metric_table.primary_metric.shown(baseline.scores)
-        beside = f"; {baseline.name} {other}" if baseline and other else ""
-        return f"<TrainingReport: {metric_table.summary(scores)} on {on}{beside}>"
+        baseline_score = baseline and metric_table.primary_metric.shown(baseline.scores)
+        comparison = f"; {baseline.name} {baseline_score}" if baseline and baseline_score else ""
+        return f"<TrainingReport: {metric_table.summary(scores)} on {on}{comparison}>"
 
     @property
     def _scored(self) -> tuple[JsonMapping, str]:
