@@ -63,7 +63,7 @@ def test_results_are_printed_as_one_line(made):
         "EvaluationReport of": headwise.evaluate_file(model, path),
         "TrainingReport: accuracy": trained,
         "CalibrationReport of": headwise.calibrate_file(model, path, model.parent / "calibrated"),
-        "Explanation of": next(iter(headwise.explain_file(model, path))),
+        "Explanation of": next(iter(headwise.explain_file(model, path)))[1],
     }
     for start, result in shown.items():
         assert repr(result).startswith(f"<{start} "), repr(result)
