@@ -215,6 +215,7 @@ def fit_crf(
     scheme: Scheme,
     *,
     groups: WordClusters | None = None,
+    inner: Scheme = "bioes",
     seed: int = 0,
 ) -> CrfTagger:
     """Train a CRF. For plain tags, the penalty is chosen on held-out sentences. A sentence is read as often
@@ -224,10 +225,11 @@ def fit_crf(
         sentences: Tagged sentences, one or more.
         scheme: Tag scheme of the sentences.
         groups: Word clusters to use as features.
+        inner: Tag scheme used internally for spans.
         seed: Seed for the order of the sentences.
     """
     strength = choose_strength(sentences, groups=groups, seed=seed) if scheme == "plain" else 0.0
-    return fit_crf_with(sentences, scheme, strength, groups=groups, seed=seed)
+    return fit_crf_with(sentences, scheme, strength, groups=groups, inner=inner, seed=seed)
 
 
 def choose_strength(
@@ -264,13 +266,13 @@ def fit_crf_with(
     strength: float,
     *,
     groups: WordClusters | None = None,
+    inner: Scheme = "bioes",
     seed: int = 0,
 ) -> CrfTagger:
     """Train a CRF with a given L2 penalty: `strength / 2` times the sum of the squared weights is added to
     the total loss. See `fit_crf`."""
     names = [
-        sentence.tags if scheme == "plain" else convert_tags(sentence.tags, "bioes")
-        for sentence in sentences
+        sentence.tags if scheme == "plain" else convert_tags(sentence.tags, inner) for sentence in sentences
     ]
     tags = tuple(sorted({name for sentence_tags in names for name in sentence_tags}))
     number = {name: place for place, name in enumerate(tags)}
