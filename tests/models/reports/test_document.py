@@ -42,7 +42,7 @@ def material(mistakes: int = 3, **changes) -> ReportContents:
             {"train_loss": 1.0, "loss": 0.9, "accuracy": 0.5},
             {"train_loss": 0.5, "loss": 0.7, "accuracy": 0.6},
         ],
-        sure=chance.random(100),
+        confidences=chance.random(100),
         right=chance.random(100) < 0.7,
         mistakes=[
             Mistake(f"f:{n}", f"a taken for {EVIL}", f"{EVIL} {n}", ("a", EVIL)[n % 2], "b")
@@ -88,8 +88,8 @@ def test_what_is_not_known_is_left_out():
 
 def test_what_can_be_left_to_people():
     """Of ten texts the eight surest are right: 100 % of 80 % are."""
-    sure, right = np.append(np.linspace(1.0, 0.99, 8), [0.2, 0.1]), np.arange(10) < 8
-    page = report_page(material(sure=sure, right=right))
+    confidences, right = np.append(np.linspace(1.0, 0.99, 8), [0.2, 0.1]), np.arange(10) < 8
+    page = report_page(material(confidences=confidences, right=right))
     row = re.search(r'<th scope="row">99.0 %</th><td>(.*?)</td><td>(.*?)</td>', page)
     assert row
     assert row.groups() == ("80.0 %", "99.0 %")
