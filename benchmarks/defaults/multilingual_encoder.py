@@ -22,8 +22,8 @@ import numpy as np
 
 from benchmarks import ROOT
 from benchmarks.defaults.english_encoder import (
+    E5,
     HELD,
-    MOST,
     PRIORS,
     SHARD,
     add_to_card,
@@ -43,7 +43,7 @@ from headwise.text.static_embeddings.base_encoder import add_encoder
 from headwise.text.static_embeddings.installed_bases import merge_bases
 
 ENGLISH = "english-shared"
-WIDTH = 192
+WIDTH, PASSAGES = 192, 256_000
 ALIKE = 0.55
 """Least cosine of a word and what replaces it."""
 SWITCHED, SHARES = 0.6, (0.5, 0.8, 1.0)
@@ -117,13 +117,13 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--bases", type=Path, default=ROOT / "bases", help="folder of the bases")
     parser.add_argument("--output", type=Path, help="folder of the bases that get the encoder")
-    parser.add_argument("--passages", type=int, default=MOST, help=f"a multiple of {SHARD:,}")
+    parser.add_argument("--passages", type=int, default=PASSAGES, help=f"a multiple of {SHARD:,}")
     parser.add_argument("--epochs", type=int, default=6)
     options = parser.parse_args()
     bases = {path.parent.name: load_base(path.parent) for path in sorted(options.bases.glob("*/base.json"))}
     english = bases.pop(ENGLISH)
     texts = passages(options.work)[: options.passages]
-    targets = answers(options.work, texts)
+    targets = answers(options.work, texts, [E5])
     words = {name: nearest_words(english, base) for name, base in bases.items()}
     read = [*texts[:HELD], *code_switched(texts[HELD:], words)]
     merged = options.work / "all-languages"
@@ -148,7 +148,7 @@ def main() -> None:
             cosine=cosine,
             words=bag,
         )
-        encoder = encoder_of_student(model)
+        encoder = encoder_of_student(model, targets.shape[1])
         for name in (ENGLISH, *bases):
             add_encoder(options.output / name, encoder, settings(PRIORS, WIDTH))
             add_to_card(options.output / name, section)

@@ -33,7 +33,6 @@ from headwise.data.readers.labelled_files import read_rows
 from headwise.data.splits.contamination import ContaminationIndex, PartOverlap, fingerprint_overlaps
 from headwise.data.splits.data_parts import DataParts
 from headwise.data.splits.text_signatures import normal_text
-from headwise.models.tasks.classify import BASE_ENCODER_LABELS
 from headwise.text.static_embeddings.base_choice import AUTO, NONE, choose_base
 from headwise.training.fit import merge_dev_into_train
 from headwise.training.pretraining.base_config import TeacherConfig
@@ -50,6 +49,8 @@ _FILES = (
 )  # no encoder's name has these endings
 _TIMED = 256  # number of texts for the speed measurement
 _NEAR_DUPLICATES = "too similar to dev or test texts"
+_BASE_ENCODER_LABELS = 25
+"""Maximum number of labels for the vectors of a base's encoder beside those of a teacher."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,7 @@ class DistillationSet:
     def _base_sentence_encoder(self, name: str) -> BaseSentenceEncoder | None:
         """The encoder of a base, as `choose_base` takes it, where it suits the labels."""
         train = self.gold_parts.train
-        if len(all_labels(train)) > BASE_ENCODER_LABELS:
+        if len(all_labels(train)) > _BASE_ENCODER_LABELS:
             return None
         base, _ = choose_base(name, (get_tokenizer("penn").words(item.text) for item in train))
         if base is None or not base.encoder:

@@ -98,6 +98,23 @@ def test_an_encoder_is_saved_in_16_bits_and_loaded_with_its_settings(base):
     assert load_base(base).encoder == SECTIONS
 
 
+def test_more_than_five_labels_start_from_both_teachers(base):
+    plain = load_base_encoder(base)
+    topics = np.random.default_rng(3).normal(size=(4, plain.outputs.shape[1])).astype(np.float16)
+    add_encoder(base, BaseEncoder(plain.weights, plain.outputs, topics), SECTIONS)
+    encoder = load_base_encoder(base)
+    both = np.vstack([plain.outputs, topics.astype(np.float32)])
+    assert np.array_equal(encoder.for_labels(5).outputs, plain.outputs)
+    assert np.array_equal(encoder.for_labels(6).outputs, both)
+    assert np.array_equal(plain.for_labels(6).outputs, plain.outputs)
+    model = network(base, encoder="on")  # of three labels
+    assert np.array_equal(model.base_encoder.outputs, plain.outputs)
+    add_encoder(base, BaseEncoder(plain.weights, plain.outputs, topics[:, 1:]), SECTIONS)
+    with pytest.raises(BaseError, match="topic_outputs") as caught:
+        load_base_encoder(base)
+    assert caught.value.code == "HW803"
+
+
 def test_merged_bases_have_the_encoder_of_the_first_that_has_one(base, tmp_path, monkeypatch):
     plain = tmp_path / "bases" / "plain"
     tables = load_base(base)
@@ -245,18 +262,18 @@ def numbers(path: Path) -> Path:
 @pytest.mark.parametrize(
     ("texts", "labels", "words", "on"),
     [
-        (40, 2, 10, True),
-        (39, 2, 10, False),  # too few texts for each label
-        (499, 24, 10, True),
-        (499, 26, 10, False),  # too many labels
-        (3_999, 5, 10, True),
-        (3_999, 6, 10, False),  # labels of topics
+        (10, 2, 10, True),
+        (499, 150, 10, True),
+        (500, 5, 10, True),
+        (500, 6, 10, False),  # labels of topics with enough texts each
+        (500, 11, 10, True),  # with few texts each
+        (3_999, 80, 10, True),
         (4_000, 2, 10, False),
         (1_000, 2, 100, True),
         (1_000, 2, 101, False),  # takes too long
     ],
 )
-def test_the_encoder_is_for_few_texts_of_few_labels(texts, labels, words, on):
+def test_the_encoder_is_for_few_texts(texts, labels, words, on):
     parts = DataParts(ITEM_TYPES_BY_TASK["classify"], [Example("word " * words, "x")] * texts, [], [])
     settings = pretrained_encoder(SECTIONS, parts, labels)
     train = {"epochs": 5 if texts < 500 else 2}

@@ -51,6 +51,7 @@ from headwise.models.tasks.training_messages import (
 )
 from headwise.models.text_explanation import SingleLabelModel, explain_labels
 from headwise.nn.networks.model_config import ModelConfig
+from headwise.text.static_embeddings.base_encoder import OPINION_LABELS
 from headwise.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -323,14 +324,12 @@ def member_outputs(model: TextEncoderModel | BagModel, items: Sequence[object]) 
 _ENCODER_TEXTS, _ENCODER_LABELS, _TEXTS_PER_EXTRA_LABEL = 4_000, 25, 1_000
 """Minimum number of training texts for an encoder that learns word order; maximum number of labels, or more
 if each has `_TEXTS_PER_EXTRA_LABEL` texts."""
-BASE_ENCODER_LABELS = 25
-"""Maximum number of labels for the encoder of a base: it confuses the many labels of finer topics."""
-_BASE_TEXTS_PER_LABEL, _BASE_WORDS = 20, 100_000
-"""Minimum number of training texts for each label, on average, and maximum number of words of all, for a
-start from the encoder of a base. It takes a minute for so many words."""
-_TWO_EPOCH_TEXTS, _TWO_EPOCH_LABELS = 500, 5
-"""Number of training texts from which two epochs from such a start are as good as five, and topics are
-learnt as well without it; maximum number of labels from there on, as opinions and feelings have."""
+_BASE_WORDS = 100_000
+"""Maximum number of words of all training texts for a start from the encoder of a base. So many take it a
+minute."""
+_TWO_EPOCH_TEXTS, _FEW_TEXTS_PER_LABEL = 500, 50
+"""Number of training texts from which two epochs from such a start are as good as five. From there on
+topics are learnt nearly as well without it, so it is for opinions and feelings, or few texts of a label."""
 _SLOW_TEXTS, _SLOW_MEAN_WORDS, _SLOW_WORDS = 20_000, 100, 10_000_000
 """Number of training texts above which that encoder is too slow for its gain if texts are long on average
 (`_SLOW_MEAN_WORDS`) or in total (`_SLOW_WORDS`)."""
@@ -347,15 +346,11 @@ def pretrained_encoder(
     settings: Mapping[str, JsonObject], parts: DataParts[Sequence[Example]], labels: int
 ) -> Settings:
     """The settings of models that start from the encoder of a base, where it suits the training texts and
-    so many labels: it knows opinions and feelings, and confuses the many labels of finer topics."""
+    so many labels."""
     texts = len(parts.train)
-    if (
-        not settings
-        or labels > (BASE_ENCODER_LABELS if texts < _TWO_EPOCH_TEXTS else _TWO_EPOCH_LABELS)
-        or not _BASE_TEXTS_PER_LABEL * labels <= texts < _ENCODER_TEXTS
-    ):
+    if not settings or texts >= _ENCODER_TEXTS or texts * mean_words(parts) > _BASE_WORDS:
         return {}
-    if texts * mean_words(parts) > _BASE_WORDS:
+    if texts >= _TWO_EPOCH_TEXTS and labels > OPINION_LABELS and texts >= _FEW_TEXTS_PER_LABEL * labels:
         return {}
     train: JsonObject = {"epochs": 5 if texts < _TWO_EPOCH_TEXTS else 2}
     return {**settings, "base": {"encoder": "on"}, "train": train}

@@ -189,7 +189,7 @@ class TextEncoderModel(NoveltyMember, WordModel, Generic[OutputsType]):
             )
         for name, values in encoder.weights.items():
             parameters[name].copy_(torch.from_numpy(values))
-        self.base_encoder = None if self.probe is None else encoder
+        self.base_encoder = None if self.probe is None else encoder.for_labels(self.outputs.count)
 
     def create_linear_model(self) -> None:
         """Create an untrained linear model of the configured size, if it is enabled."""

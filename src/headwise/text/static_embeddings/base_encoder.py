@@ -3,7 +3,8 @@
 A base may come with such an encoder, in the file `encoder.safetensors` of its folder. A text classifier
 that starts from it knows, before its first label, how words change each other's meaning. With v(t) the
 vector of a text from the base and h(t) the hidden layer of the classifier's head, the encoder was trained
-so that `M [v(t); h(t)]` has the direction of the teacher's vector.
+so that `M [v(t); h(t)]` has the direction of the teacher's vector. A second teacher, which knows topics
+better than opinions, has a matrix of its own.
 """
 
 import hashlib
@@ -20,7 +21,9 @@ from headwise.text.static_embeddings.base_folder import ABOUT, ENCODER, read_abo
 from headwise.text.static_embeddings.base_vectors import BaseError, Floats
 from headwise.text.static_embeddings.installed_bases import base_folders
 
-OUTPUTS = "outputs"
+OUTPUTS, TOPIC_OUTPUTS = "outputs", "topic_outputs"
+OPINION_LABELS = 5
+"""Maximum number of labels taken for opinions and feelings, which the first teacher knows better."""
 
 
 @dataclass(frozen=True)
@@ -30,10 +33,18 @@ class BaseEncoder:
     Attributes:
         weights: Parameters by their names in a `headwise.nn.networks.text_model.TextEncoderModel`.
         outputs: M, `[size of the teacher's vectors, size of the base + hidden size of the head]`.
+        topic_outputs: M of the second teacher, if there is one.
     """
 
     weights: Mapping[str, Floats]
     outputs: Floats
+    topic_outputs: Floats | None = None
+
+    def for_labels(self, count: int) -> "BaseEncoder":
+        """The encoder with the M that suits so many labels: the first teacher's for a few, else both."""
+        if self.topic_outputs is None or count <= OPINION_LABELS:
+            return self
+        return BaseEncoder(self.weights, np.vstack([self.outputs, self.topic_outputs]))
 
     def sentence_vectors(self, vectors: Floats, hidden: Floats) -> Floats:
         """`M [v; h]`, `[texts, size of the teacher's vectors]`.
@@ -56,10 +67,13 @@ def load_base_encoder(folder: Path) -> BaseEncoder:
         if not np.issubdtype(values.dtype, np.floating) or not np.isfinite(values).all():
             raise BaseError(f"{folder / ENCODER}: {name} holds other than finite numbers", code="HW803")
         weights[name] = values.astype(np.float32)
-    outputs = weights.pop(OUTPUTS, None)
+    outputs, topics = weights.pop(OUTPUTS, None), weights.pop(TOPIC_OUTPUTS, None)
     if outputs is None or outputs.ndim != 2:
         raise BaseError(f"{folder / ENCODER}: {OUTPUTS} is missing, or not a matrix", code="HW803")
-    return BaseEncoder(weights, outputs)
+    if topics is not None and (topics.ndim != 2 or topics.shape[1] != outputs.shape[1]):
+        problem = f"{TOPIC_OUTPUTS} is not a matrix with the columns of {OUTPUTS}"
+        raise BaseError(f"{folder / ENCODER}: {problem}", code="HW803")
+    return BaseEncoder(weights, outputs, topics)
 
 
 def open_base_encoder(name: str) -> BaseEncoder:
@@ -83,6 +97,8 @@ def add_encoder(folder: Path, encoder: BaseEncoder, settings: Mapping[str, JsonO
         settings: The settings of models that start from it, sections of a recipe.
     """
     tensors = {**encoder.weights, OUTPUTS: encoder.outputs}
+    if encoder.topic_outputs is not None:
+        tensors[TOPIC_OUTPUTS] = encoder.topic_outputs
     content = save({name: np.ascontiguousarray(values, np.float16) for name, values in tensors.items()})
     (folder / ENCODER).write_bytes(content)
     about = read_about(folder)
