@@ -246,6 +246,16 @@ def papers(name: str) -> str:
     return table(*MEASURED[name]())
 
 
+def learning_curves(rival: str) -> str:
+    """What benchmarks/papers/learning_curves.py has measured: accuracies, or differences from a system."""
+    sys.path.insert(0, str(BENCHMARKS.parent))
+    from benchmarks.papers.learning_curves import LearningCurves, accuracies, gains
+
+    bench = LearningCurves()
+    found = bench.found(list(bench.paper), list(bench.systems))
+    return table(*(gains(found, rival) if rival else accuracies(found)))
+
+
 def baselines() -> str:
     """What benchmarks/defaults/default.py has measured with few labels: means over sets, by system."""
     found, tables = default_runs()
@@ -432,6 +442,9 @@ TABLES: dict[str, Callable[[], str]] = {
     "encoders": encoders,
     "growth": growth,
     "heads": heads,
+    "learning curves": lambda: learning_curves(""),
+    "learning curves, minus the Transformer": lambda: learning_curves("transformer"),
+    "learning curves, minus full windows": lambda: learning_curves("ms-full-windows"),
     "language-models": lambda: language_models("scores", "differences"),
     "language-model costs": lambda: language_models("costs"),
     "language-model rates": lambda: language_models("rates"),

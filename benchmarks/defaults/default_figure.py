@@ -70,12 +70,20 @@ def curves(found: Found, systems: Sequence[str] = tuple(_COLOURS)) -> tuple[Line
     return lines, len(shared)
 
 
-def figure(lines: Lines, note: str) -> str:
+def figure(
+    lines: Lines,
+    note: str,
+    *,
+    colours: Mapping[str, str] = _COLOURS,
+    names: Mapping[str, str] = _NAMES,
+) -> str:
     """The picture.
 
     Args:
         lines: As `curves` gives them.
         note: What was measured, a line of text.
+        colours: Of the lines, by system.
+        names: Of the systems, where they have others in the picture.
     """
     sizes = sorted({size for own in lines.values() for size in own}, key=lambda size: size or 10**9)
     values = [value for own in lines.values() for value in own.values()]
@@ -101,7 +109,7 @@ def figure(lines: Lines, note: str) -> str:
         body.append(f'<text x="{x(size):.1f}" y="{_TOP + _HEIGHT + 16}" text-anchor="middle">{name}</text>')
     legend = _TOP + _HEIGHT + 32
     for system, own in lines.items():
-        colour, name = _COLOURS.get(system, "#777777"), _NAMES.get(system, system)
+        colour, name = colours.get(system, "#777777"), names.get(system, system)
         points = [(x(size), y(100 * own[size]), own[size]) for size in sizes if size in own]
         path = " ".join(f"{across:.1f},{down:.1f}" for across, down, _ in points)
         body.append(f'<polyline points="{path}" stroke="{colour}"/>')

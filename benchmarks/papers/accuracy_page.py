@@ -284,6 +284,9 @@ TABLES: dict[str, Callable[[], Cells]] = {
     "differences": differences,
     "costs": costs,
     "sixteen": lambda: sixteen(PLAIN, ("transformer", "bilstm", LINEAR)),
+    "sixteen, structure": lambda: sixteen(
+        ("ms-transformer", "ms-directions"), ("ms-full-windows", "transformer", "bilstm")
+    ),
     "sixteen, masked words": lambda: sixteen(READERS, ("ms-transformer", "bilstm")),
     "sixteen, refit": lambda: sixteen(
         REFITTED, (f"transformer{REFIT}", f"bilstm{REFIT}", f"{LINEAR}{REFIT}")

@@ -6,7 +6,9 @@
 
 Each seed draws its own labelled texts from the training texts of a domain, with the labels' proportions
 kept, and is the seed of the training too. Dev (200 texts) and test texts are the same for all. All encoders
-have the same word vectors and number of steps, and the epoch with the least loss on dev.
+have the same word vectors and number of steps, and the epoch with the least loss on dev. They have half the
+width of the paper's. At most 512 words of a text are trained on, and longer texts are read in windows of
+512 words: without that the grid is months of two cores.
 """
 
 import argparse
@@ -20,6 +22,7 @@ import numpy as np
 from benchmarks.common.accuracy_tables import gains_of
 from benchmarks.common.differences import Difference, difference
 from benchmarks.common.runs import Found, Layers
+from benchmarks.defaults.default_figure import figure
 from benchmarks.papers.accuracy import Accuracy, task_of
 from benchmarks.papers.classifying import LINEAR, Task
 from headwise.data.items.examples import Example
@@ -30,6 +33,7 @@ loss on dev rises long before the last."""
 ALL = max(EPOCHS)
 """As many as a domain has, or nearly."""
 NO_POSITIONS = "transformer without positions"
+WIDTH, WINDOW = 150, 512
 SYSTEMS = (
     "ms-transformer",
     "ms-full-windows",
@@ -40,6 +44,9 @@ SYSTEMS = (
     LINEAR,
 )
 RIVALS = ("transformer", "ms-full-windows", LINEAR)
+COLOURS = dict(
+    zip(SYSTEMS, ("#1f5fbf", "#5aa7d6", "#3a8f7b", "#b03a48", "#d2691e", "#b8860b", "#9aa4ae"), strict=True)
+)
 
 
 class LearningCurves(Accuracy):
@@ -80,9 +87,17 @@ class LearningCurves(Accuracy):
         layers = super().layers(domain, encoder)
         if not layers:
             return []
-        changed: dict[str, Any] = {"train": {"epochs": EPOCHS[labels]}}
+        half: dict[str, Any] = {"width": WIDTH}
+        half |= {"hidden": WIDTH // 2} if encoder == "bilstm" else {"head_size": WIDTH // 10}
+        if encoder == "transformer":
+            half["feedforward"] = 4 * WIDTH
         if system == NO_POSITIONS:
-            changed["encoder"] = {"positions": "none"}
+            half["positions"] = "none"
+        changed: dict[str, Any] = {
+            "train": {"epochs": EPOCHS[labels], "precision": "float32"},
+            "encoder": half,
+            "windows": {"words": WINDOW, "most_words": WINDOW},
+        }
         return [*layers, changed]
 
     def show(self, found: Found) -> None:
@@ -116,27 +131,72 @@ def runs_of(found: Found, labels: int) -> Found:
     return {task: systems for task, systems in found.items() if parts_of(task)[1] == labels}
 
 
+Cells = tuple[list[str], list[list[str]]]
+"""The head of a table and its rows."""
+
+
 def tables(found: Found) -> list[str]:
-    """Mean accuracies, and differences with their intervals over domains, seeds and texts, in Markdown;
-    nothing of what has not run."""
-    by_size = {labels: own for labels in EPOCHS if any(map(any, (own := runs_of(found, labels)).values()))}
-    sizes = [f"{labels:,} labels" for labels in by_size]
-    lines = ["", *header(["mean of domains (runs)", *sizes])]
-    lines += [row([system, *(mean(own, system) for own in by_size.values())]) for system in SYSTEMS]
-    for rival in RIVALS:
-        lines += ["", *header([f"minus {rival} (95 %; domains, runs)", *sizes])]
-        for system in SYSTEMS:
-            if system != rival:
-                gains = (gains_of(own, list(own), system, rival) for own in by_size.values())
-                lines.append(row([system, *(shown(difference(own, over_tasks=True)) for own in gains)]))
+    """The tables in Markdown; nothing of what has not run."""
+    lines: list[str] = []
+    for head, rows in (accuracies(found), *(gains(found, rival) for rival in RIVALS)):
+        lines += ["", *header(head), *map(row, rows)]
     return lines
 
 
+def measured(found: Found) -> dict[int, Found]:
+    """The runs by the number of labelled texts, of the domains on which all systems have run."""
+    by_size = {
+        labels: {task: own for task, own in runs_of(found, labels).items() if all(map(own.get, SYSTEMS))}
+        for labels in EPOCHS
+    }
+    return {labels: own for labels, own in by_size.items() if own}
+
+
+def accuracies(found: Found) -> Cells:
+    """Mean accuracies over the domains, and numbers of runs."""
+    by_size = measured(found)
+    head = ["mean of domains (runs)", *(f"{labels:,} labels" for labels in by_size)]
+    return head, [[system, *(mean(own, system) for own in by_size.values())] for system in SYSTEMS]
+
+
+def gains(found: Found, rival: str) -> Cells:
+    """Differences from a system, with their intervals over domains, seeds and texts, and the numbers of
+    domains and runs."""
+    by_size = measured(found)
+    head = [f"minus {rival} (95 %; domains, runs)", *(f"{labels:,} labels" for labels in by_size)]
+    rows = []
+    for system in SYSTEMS:
+        if system != rival:
+            own = (gains_of(runs, list(runs), system, rival) for runs in by_size.values())
+            rows.append([system, *(shown(difference(gain, over_tasks=True)) for gain in own)])
+    return head, rows
+
+
+def picture(found: Found) -> str:
+    """The mean accuracies by the number of labelled texts, over the same domains at every size that most
+    domains have; one SVG text."""
+    domains = {labels: {parts_of(task)[0] for task in own} for labels, own in measured(found).items()}
+    most = max(map(len, domains.values()))
+    sizes = [labels for labels, own in domains.items() if 2 * len(own) > most]
+    shared = set.intersection(*(domains[labels] for labels in sizes))
+    by_size = {
+        labels: {f"{domain}@{labels}": found[f"{domain}@{labels}"] for domain in shared} for labels in sizes
+    }
+    lines = {
+        system: {labels: mean_accuracy(own, system) for labels, own in by_size.items()}
+        for system in SYSTEMS
+    }
+    return figure(lines, f"{len(shared)} domains of reviews (MTL-16)", colours=COLOURS)
+
+
+def mean_accuracy(found: Found, system: str) -> float:
+    """The mean over domains of the mean over seeds."""
+    return statistics.mean(statistics.mean(run["test"] for run in own[system]) for own in found.values())
+
+
 def mean(found: Found, system: str) -> str:
-    """The mean over domains of the mean over seeds, in percent."""
-    runs = [own[system] for own in found.values() if own.get(system)]
-    means = [statistics.mean(run["test"] for run in seeds) for seeds in runs]
-    return f"{100 * statistics.mean(means):.1f} ({sum(map(len, runs))})" if means else "-"
+    """The mean in percent, and the number of runs."""
+    return f"{100 * mean_accuracy(found, system):.1f} ({sum(len(own[system]) for own in found.values())})"
 
 
 def shown(gain: Difference | None) -> str:

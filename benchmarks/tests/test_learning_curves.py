@@ -1,9 +1,11 @@
 """Learning curves: the drawn texts, and the intervals over domains, seeds and texts."""
 
+from xml.etree import ElementTree
+
 import numpy as np
 
 from benchmarks.papers.accuracy import task_of
-from benchmarks.papers.learning_curves import SYSTEMS, LearningCurves, drawn, tables
+from benchmarks.papers.learning_curves import SYSTEMS, LearningCurves, drawn, picture, tables
 from headwise.data.items.examples import Example
 
 TRAIN = [Example(f"text {number}", "good" if number % 4 else "bad") for number in range(1400)]
@@ -28,18 +30,37 @@ def test_drawn_texts_keep_the_proportions_and_differ_by_seed():
     assert drawn(TRAIN, 1400, 3) == TRAIN
 
 
-def test_tables_leave_out_what_has_not_run():
-    found = {
-        "mtl16/MR@250": {"ms-transformer": [run(0, [1, 1, 1, 0])], "transformer": [run(0, [1, 0, 0, 0])]},
-        "mtl16/dvd@250": {"ms-transformer": [run(0, [1, 1, 0, 0])], "transformer": []},
-    }
-    for systems in found.values():
-        systems.update({system: [] for system in SYSTEMS if system not in systems})
-    lines = tables(found)
-    assert "| mean of domains (runs) | 250 labels |" in lines
-    assert "| ms-transformer | 62.5 (2) |" in lines
-    assert "| ms-transformer | +50.0 (+0.0 to +100.0), 1, 1 |" in lines
-    assert "| bilstm | - |" in lines
+def runs_of_all(first, others):
+    return {system: [run(0, first if system == "ms-transformer" else others)] for system in SYSTEMS}
+
+
+FOUND = {
+    "mtl16/MR@250": runs_of_all([1, 1, 1, 0], [1, 0, 0, 0]),
+    "mtl16/dvd@250": runs_of_all([1, 1, 0, 0], [1, 1, 0, 0]),
+    "mtl16/books@250": {"ms-transformer": [run(0, [1, 1, 1, 1])]},  # the others have not run
+    "mtl16/MR@100": runs_of_all([1, 1, 0, 0], [1, 0, 0, 0]),
+    "mtl16/dvd@100": {},
+}
+
+
+def test_tables_have_the_domains_on_which_all_have_run():
+    lines = tables(FOUND)
+    assert "| mean of domains (runs) | 100 labels | 250 labels |" in lines
+    assert "| ms-transformer | 50.0 (1) | 62.5 (2) |" in lines
+    assert "| bilstm | 25.0 (1) | 37.5 (2) |" in lines
+    assert any(
+        line.startswith("| ms-transformer | +25.0 (") and line.endswith(", 2, 2 |") for line in lines
+    )
+    assert tables({}) == tables({"mtl16/dvd@100": {}})
+
+
+def test_the_picture_has_the_same_domains_at_every_size():
+    drawn = picture(FOUND)
+    ElementTree.fromstring(drawn)
+    assert "1 domains" not in drawn
+    assert "2 domains of reviews" in drawn
+    assert "ms-transformer: 62.5 %" in drawn
+    assert drawn.count("<circle") == len(SYSTEMS)  # one of two domains is too few for 100 labels
 
 
 def test_each_seed_is_trained_on_its_own_texts(tmp_path, monkeypatch):
@@ -57,4 +78,8 @@ def test_each_seed_is_trained_on_its_own_texts(tmp_path, monkeypatch):
         bench.run("mtl16/MR@100", "tfidf-svm", seed)
     assert [len(texts) for texts in read] == [100, 100]  # the last is in the file
     assert read[0] != read[1]
-    assert bench.layers("mtl16/MR@100", "ms-transformer")[-1] == {"train": {"epochs": 24}}
+    assert bench.layers("mtl16/MR@100", "ms-transformer")[-1] == {
+        "train": {"epochs": 24, "precision": "float32"},
+        "encoder": {"width": 150, "head_size": 15},
+        "windows": {"words": 512, "most_words": 512},
+    }
