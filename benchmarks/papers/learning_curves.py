@@ -3,6 +3,7 @@
     python -m benchmarks.papers.learning_curves     # everything: days of two cores; resumable
     python -m benchmarks.papers.learning_curves --labels 250 --seeds 1
     python -m benchmarks.papers.learning_curves --table   # only print what has been measured
+    python -m benchmarks.papers.learning_curves --table --figure curves.svg # and draw it
 
 Each seed draws its own labelled texts from the training texts of a domain, with the labels' proportions
 kept, and is the seed of the training too. Dev (200 texts) and test texts are the same for all. All encoders
@@ -15,6 +16,7 @@ import argparse
 import statistics
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -212,14 +214,18 @@ def row(cells: list[str]) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The command line: that of other benchmarks, and --labels."""
+    """The command line: that of other benchmarks, --labels and --figure."""
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--labels", nargs="+", type=int, choices=EPOCHS, default=list(EPOCHS))
+    parser.add_argument("--figure", type=Path)
     chosen, rest = parser.parse_known_args(arguments)
     bench = LearningCurves()
     if "--only" not in rest:
         rest = ["--only", *(task for task in bench.paper if parts_of(task)[1] in chosen.labels), *rest]
-    return bench.main(__doc__ or "", rest)
+    status = bench.main(__doc__ or "", rest)
+    if chosen.figure is not None and not status:
+        chosen.figure.write_text(picture(bench.found(list(bench.paper), list(SYSTEMS))), encoding="utf-8")
+    return status
 
 
 if __name__ == "__main__":

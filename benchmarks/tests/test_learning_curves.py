@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from benchmarks.papers.accuracy import task_of
-from benchmarks.papers.learning_curves import SYSTEMS, LearningCurves, drawn, picture, tables
+from benchmarks.papers.learning_curves import SYSTEMS, LearningCurves, drawn, main, picture, tables
 from headwise.data.items.examples import Example
 
 TRAIN = [Example(f"text {number}", "good" if number % 4 else "bad") for number in range(1400)]
@@ -61,6 +61,12 @@ def test_the_picture_has_the_same_domains_at_every_size():
     assert "2 domains of reviews" in drawn
     assert "ms-transformer: 62.5 %" in drawn
     assert drawn.count("<circle") == len(SYSTEMS)  # one of two domains is too few for 100 labels
+
+
+def test_what_has_been_measured_is_drawn(tmp_path, capsys):
+    assert main(["--table", "--labels", "250", "--figure", str(tmp_path / "curves.svg")]) == 0
+    assert "| ms-transformer |" in capsys.readouterr().out
+    ElementTree.parse(tmp_path / "curves.svg")
 
 
 def test_each_seed_is_trained_on_its_own_texts(tmp_path, monkeypatch):
