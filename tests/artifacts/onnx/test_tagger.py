@@ -285,7 +285,7 @@ def test_the_graph_of_the_spelling_is_checked(trained_tagger, tmp_path):
 def test_a_classifier_in_its_place_leaves_nothing_behind(made, written, tmp_path, graphs_once):
     shutil.copytree(made("shape", "encoder")[2], tmp_path / "x")
     assert (tmp_path / "x" / "spelling.onnx").is_file()
-    write_exported(written("bilstm, two layers")[0], tmp_path / "x", overwrite=True)
+    write_exported(written("ms-transformer")[0], tmp_path / "x", overwrite=True)
     assert not (tmp_path / "x" / "spelling.onnx").exists()
     assert json.loads((tmp_path / "x" / "config.json").read_text())["model"]["task"] == "classify"
 
