@@ -274,7 +274,7 @@ def attack_measured(campaign: Campaign, place: Path) -> None:
             MeasurementCache(path, IDENTITY).add("32 1", 0.5)
             return
         TrialLog(path, IDENTITY).add("b", np.ones((2, 3), np.float32), 1.0)
-        if "b" not in TrialLog(path, IDENTITY).tallies:
+        if "b" not in TrialLog(path, IDENTITY).all_parts:
             raise AssertionError("what was measured is lost")
 
     campaign.attack("measured", data, use)
