@@ -1,5 +1,7 @@
 """Dialects of csv: raw quotation marks, escapes, blanks before a quotation mark, a single column."""
 
+from random import Random
+
 import pytest
 
 from headwise.core.errors import ConfigError
@@ -63,6 +65,30 @@ def test_single_marks_enclose_fields_where_nearly_every_row_has_them(options):
     assert any("--quoting none" in note for note in notes) is ("quoting" not in options)
     escaped, _ = cells("text,label\n'it\\'s, fine',a\n'b',c\n'd, e',f\n'g',h\n")
     assert escaped == [["text", "label"], ["it's, fine", "a"], ["b", "c"], ["d, e", "f"], ["g", "h"]]
+
+
+@pytest.mark.parametrize("escape", [None, "\\"])
+def test_single_marks_are_read_as_double_ones_are(escape):
+    """The same rows and errors, with the two kinds of marks exchanged."""
+    random, exchanged = Random(0), str.maketrans("\"'", "'\"")
+    for _ in range(1000):
+        text = "text,label\n" + "".join(random.choices("ab'\"\\, ;\t\n'", k=random.randint(5, 60)))
+        options, errors, others = {"delimiter": ",", "escape": escape}, [], []
+        expected, _ = cells(text, errors, quoting="double", **options)
+        rows, _ = cells(text.translate(exchanged), others, quoting="single", **options)
+        assert [[cell.translate(exchanged) for cell in row] for row in rows] == expected
+        assert [(error.code, error.line, error.column) for error in others] == [
+            (error.code, error.line, error.column) for error in errors
+        ]
+
+
+def test_errors_and_tsv_go_by_the_mark(tmp_path):
+    errors = []
+    cells("text,label\n'it's bad',a\n", errors, quoting="single")
+    assert [error.advice.startswith("write a ' inside") for error in errors] == [True]
+    path = tmp_path / "a.tsv"
+    path.write_text("text\tlabel\n'it''s a\ttab'\tx\nb\ty\n")
+    assert [row.item.text for row in read_rows(path, ReadOptions(quoting="single"))] == ["it's a\ttab", "b"]
 
 
 @pytest.mark.parametrize(

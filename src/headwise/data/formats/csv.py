@@ -5,7 +5,7 @@ some enclose fields in single marks: the dialect is guessed from the first lines
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -15,7 +15,7 @@ from headwise.data.columns.reading_options import DEFAULT_READ_OPTIONS, ReadOpti
 from headwise.data.errors import DataError
 from headwise.data.files.file_source import DataSource, fraction_true, look_ahead
 from headwise.data.files.text_lines import Line
-from headwise.data.formats.csv_records import ONE_COLUMN, Cells, Dialect, read_records
+from headwise.data.formats.csv_records import MARKS, ONE_COLUMN, Cells, Dialect, read_records
 from headwise.data.formats.table_header import (
     has_header,
     has_usual_name_in,
@@ -31,7 +31,7 @@ _SEPARATOR_LINE = "sep="
 """Begins a first line for Excel that declares the delimiter."""
 _HEAD = 100  # lines that are looked at
 _NEARLY_ALL, _FEWEST_QUOTED = 0.9, 3
-_SWAPPED_MARKS = str.maketrans("\"'", "'\"")
+"""Share and least number of the lines with a field in single marks where these enclose fields."""
 _SINGLE_QUOTED = lazy_pattern(r"(?:^|[,;\t|]) *'(?:[^'\\]|''|\\.)*+' *(?=[,;\t|\r]|$)")
 
 
@@ -69,29 +69,22 @@ def read_cells(lines: Iterator[Line], source: DataSource) -> Iterator[Cells]:
         raise ConfigError(f"delimiter {delimiter!r}; expected one character, such as ';' or '\\t'")
     if options.escape is not None and (len(options.escape) != 1 or options.escape in f'"{delimiter}\r\n'):
         raise ConfigError(f"escape {options.escape!r}; expected one character, such as '\\'")
-    single = options.quoting == "single"
+    mark = MARKS.get(options.quoting or "double", '"')
     if options.quoting is None and _has_single_quotes(head, delimiter, options):
         source.notes.append("single quotation marks enclose fields - override with --quoting none")
-        single = True
-    if single:  # read with the two kinds of marks exchanged
-        options = replace(options, quoting=None)
-        head, lines = list(_swapped(head)), _swapped(lines)
-    dialect = _guess_dialect(head, delimiter, options)
+        mark = "'"
+    dialect = _guess_dialect(head, delimiter, options, mark)
     if not delimiter and dialect.delimiter not in (",", ONE_COLUMN):
         source.notes.append(f"fields are separated by {dialect.delimiter!r} - override with --delimiter")
     if not dialect.quoted and options.quoting is None:
         source.notes.append("quotation marks are characters of the texts - override with --quoting double")
-    if dialect.escape and options.escape is None and not single:
+    if dialect.escape and options.escape is None:
+        kind = "double" if mark == '"' else "single"
         source.notes.append(
-            "a backslash before a quotation mark escapes it - override with --quoting double"
+            f"a backslash before a quotation mark escapes it - override with --quoting {kind}"
         )
     source.delimiter = dialect.delimiter
-    for number, cells in read_records(lines, dialect, source):
-        yield number, [cell.translate(_SWAPPED_MARKS) for cell in cells] if single else cells
-
-
-def _swapped(lines: Iterable[Line]) -> Iterator[Line]:
-    return ((number, text.translate(_SWAPPED_MARKS)) for number, text in lines)
+    yield from read_records(lines, dialect, source)
 
 
 def _has_single_quotes(head: list[Line], delimiter: str, options: ReadOptions) -> bool:
@@ -100,18 +93,17 @@ def _has_single_quotes(head: list[Line], delimiter: str, options: ReadOptions) -
     enclosed = [_SINGLE_QUOTED.search(text) is not None for _, text in head]
     if sum(enclosed) < max(_FEWEST_QUOTED, _NEARLY_ALL * (len(head) - 1)):
         return False
-    swapped = list(_swapped(head))
-    dialect = _guess_dialect(swapped, delimiter, options)
-    single, double = _examine(swapped, dialect), _examine(head, _guess_dialect(head, delimiter, options))
+    dialect = _guess_dialect(head, delimiter, options, "'")
+    single, double = _examine(head, dialect), _examine(head, _guess_dialect(head, delimiter, options))
     if not single.agreement or single.exceptions > double.exceptions:
         return False
-    rows = read_records(iter(swapped), dialect, DataSource("", report=lambda error: None))
-    return not any(cell.lstrip(" ").startswith('"') for _, cells in rows for cell in cells)
+    rows = read_records(iter(head), dialect, DataSource("", report=lambda error: None))
+    return not any(cell.lstrip(" ").startswith("'") for _, cells in rows for cell in cells)
 
 
-def guess_delimiter(head: list[Line]) -> str:
+def guess_delimiter(head: list[Line], mark: str = '"') -> str:
     """The delimiter for which most rows have the same number of fields, at least two."""
-    return max(DELIMITERS, key=lambda delimiter: _examine(head, Dialect(delimiter)).agreement)
+    return max(DELIMITERS, key=lambda delimiter: _examine(head, Dialect(delimiter, mark=mark)).agreement)
 
 
 @dataclass(frozen=True)
@@ -140,25 +132,25 @@ def _examine(head: Sequence[Line], dialect: Dialect) -> _Fit:
     return _Fit(times / len(rows) if common > 1 else 0.0, exceptions)
 
 
-def _guess_dialect(head: list[Line], delimiter: str, options: ReadOptions) -> Dialect:
+def _guess_dialect(head: list[Line], delimiter: str, options: ReadOptions, mark: str = '"') -> Dialect:
     """The dialect of the first lines, as far as the options leave it open."""
     quoted = options.quoting != "none"
-    dialect = Dialect(delimiter or guess_delimiter(head), quoted, options.escape)
+    dialect = Dialect(delimiter or guess_delimiter(head, mark), quoted, options.escape, mark)
     if not delimiter and head and _is_one_column(head, dialect):
         return replace(dialect, delimiter=ONE_COLUMN)
     if options.quoting is not None or options.escape is not None:
         return dialect
     if not (exceptions := _examine(head, dialect).exceptions):
         return dialect
-    if any(f'{BACKSLASH}"' in text for _, text in head):
+    if any(f"{BACKSLASH}{mark}" in text for _, text in head):
         escaped = replace(dialect, escape=BACKSLASH)
         if (fit := _examine(head, escaped)).agreement and fit.exceptions < exceptions:
             return escaped
     # In a text a comma is common, so that only other delimiters prove that marks enclose nothing.
-    for mark in delimiter or "\t|":
-        raw = Dialect(mark, quoted=False)
+    for end in delimiter or "\t|":
+        raw = Dialect(end, quoted=False)
         fit = _examine(head, raw)
-        if mark not in ",;" and fit.agreement and not fit.exceptions and _has_raw_marks(head, mark):
+        if end not in ",;" and fit.agreement and not fit.exceptions and _has_raw_marks(head, end):
             return raw
     return dialect
 
@@ -166,7 +158,7 @@ def _guess_dialect(head: list[Line], delimiter: str, options: ReadOptions) -> Di
 def _is_one_column(head: Sequence[Line], dialect: Dialect) -> bool:
     """Whether the header is a single usual name, and no other delimiter divides nearly all lines alike."""
     first = head[0][1].strip(" \r")
-    if not is_text_name(first.strip('"')):
+    if not is_text_name(first.strip(dialect.mark)):
         return False
     below = head[1:]
     return _examine(below, dialect).agreement < 0.9

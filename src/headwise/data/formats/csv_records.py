@@ -18,16 +18,14 @@ from headwise.data.files.text_lines import Line
 
 LONGEST_FIELD = 1 << 26  # characters; a longer quoted field has a stray quotation mark
 MOST_FIELDS = 1 << 17  # of a record
+MARKS = {"double": '"', "single": "'"}
+"""The quotation mark of each kind of quoting."""
 ONE_COLUMN = "\0"
 """The delimiter of a table of one column: a character that no line holds."""
 
 Cells = tuple[int, list[str]]
 """The first line number of a record, and its fields."""
 
-QUOTING_ADVICE = (
-    'write a " inside a quoted field as "", or give --quoting none where quotation marks are ordinary '
-    "characters"
-)
 _ESCAPE_ADVICE = "give --escape '\\', if a backslash before a quotation mark makes it a character"
 
 
@@ -39,19 +37,23 @@ class Dialect:
         delimiter: One character between fields.
         quoted: Whether quotation marks enclose fields; otherwise they are ordinary characters.
         escape: A character that makes a delimiter, quotation mark, line end or itself ordinary; or None.
+        mark: The quotation mark.
     """
 
     delimiter: str
     quoted: bool = True
     escape: str | None = None
+    mark: str = '"'
 
     @cached_property
     def inside(self) -> re.Pattern[str]:
         """Matches the rest of a quoted field on a line."""
+        mark = self.mark
         if self.escape is None:
-            return _INSIDE
-        mark = re.escape(self.escape)
-        return re.compile(rf'[^"{mark}]*+(?:(?:""|{mark}(?:.|$))[^"{mark}]*+)*+', re.DOTALL)
+            return re.compile(f"[^{mark}]*+(?:{mark}{mark}[^{mark}]*+)*+")
+        escape = re.escape(self.escape)
+        plain = f"[^{mark}{escape}]*+"
+        return re.compile(f"{plain}(?:(?:{mark}{mark}|{escape}(?:.|$)){plain})*+", re.DOTALL)
 
     @cached_property
     def plain(self) -> re.Pattern[str]:
@@ -63,21 +65,20 @@ class Dialect:
         """A field without the escape characters that make others ordinary."""
         if self.escape is None or self.escape not in text:
             return text
-        ordinary = re.escape(f'"{self.delimiter}{self.escape}\n')
+        ordinary = re.escape(f"{self.mark}{self.delimiter}{self.escape}\n")
         return re.sub(rf"{re.escape(self.escape)}([{ordinary}])", r"\1", text)
 
 
-_INSIDE = lazy_pattern(r'[^"]*+(?:""[^"]*+)*+')
-_BLANKS_AND_QUOTE = lazy_pattern(r' +(?=")')
 _BLANKS = lazy_pattern(r" *")
 
 
 def read_records(lines: Iterator[Line], dialect: Dialect, source: DataSource) -> Iterator[Cells]:
     """The rows of a file; invalid ones are reported and left out, blank ones are counted."""
-    delimiter, escape = dialect.delimiter, dialect.escape
+    delimiter, escape, mark = dialect.delimiter, dialect.escape, dialect.mark
+    compiled = escape is None and mark == MARKS["double"]
     for number, text in lines:
-        if (dialect.quoted and '"' in text) or (escape is not None and escape in text):
-            if escape is None and (cells := native.quoted_cells(text, delimiter)) is not None:
+        if (dialect.quoted and mark in text) or (escape is not None and escape in text):
+            if compiled and (cells := native.quoted_cells(text, delimiter)) is not None:
                 yield number, cells
                 continue
             try:
@@ -91,6 +92,14 @@ def read_records(lines: Iterator[Line], dialect: Dialect, source: DataSource) ->
             yield number, text.removesuffix("\r").split(delimiter)
         else:
             source.blank += 1
+
+
+def quoting_advice(mark: str) -> str:
+    """What to do about a quotation mark where none belongs."""
+    return (
+        f"write a {mark} inside a quoted field as {2 * mark}, or give --quoting none where quotation marks "
+        "are ordinary characters"
+    )
 
 
 def too_many_fields_error(path: str, number: int) -> DataError:
@@ -129,12 +138,12 @@ class _Record:
         before a delimiter: otherwise its quotation mark is a character of the text."""
         if not self.dialect.quoted:
             return False
-        if self.text.startswith('"', self.at):
+        if self.text.startswith(self.dialect.mark, self.at):
             return True
         if self.dialect.delimiter == " ":
             return False
-        blanks = _BLANKS_AND_QUOTE.match(self.text, self.at)
-        if blanks is None:
+        blanks = _BLANKS.match(self.text, self.at)
+        if blanks is None or not self.text.startswith(self.dialect.mark, blanks.end()):
             return False
         inside = self.dialect.inside.match(self.text, blanks.end() + 1)
         end = inside.end() if inside else len(self.text)
@@ -179,11 +188,12 @@ class _Record:
 
     def _quoted_field(self) -> str:
         opening, parts, length = (self.number, self.at + 1), list[str](), 0
+        mark = self.dialect.mark
         self.at += 1
         while True:
             inside = self.dialect.inside.match(self.text, self.at)
             end = inside.end() if inside else self.at
-            parts.append(self.text[self.at : end].replace('""', '"'))
+            parts.append(self.text[self.at : end].replace(2 * mark, mark))
             if end < len(self.text):
                 break
             length += len(parts[-1])
@@ -192,8 +202,8 @@ class _Record:
                 raise DataError(
                     "HW114",
                     "a quotation mark that is never closed",
-                    expected='a closing " before the end of the file',
-                    advice=QUOTING_ADVICE,
+                    expected=f"a closing {mark} before the end of the file",
+                    advice=quoting_advice(mark),
                     path=self.path,
                     line=opening[0],
                     column=opening[1],
@@ -215,12 +225,13 @@ class _Record:
         problem = f"{self.text[at]!r} after a closing quotation mark"
         if opening[0] != self.number:
             problem += f" (the field begins in line {opening[0]:,})"
-        escaped = self.text[:at].endswith('\\"') and self.dialect.escape is None
+        mark = self.dialect.mark
+        escaped = self.text[:at].endswith(f"\\{mark}") and self.dialect.escape is None
         raise DataError(
             "HW114",
             problem,
             expected=f"{self.dialect.delimiter!r} or the end of the line",
-            advice=_ESCAPE_ADVICE if escaped else QUOTING_ADVICE,
+            advice=_ESCAPE_ADVICE if escaped else quoting_advice(mark),
             path=self.path,
             line=self.number,
             column=at + 1,

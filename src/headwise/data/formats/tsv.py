@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from headwise.data.files.file_source import DataSource, fraction_true
 from headwise.data.files.text_lines import Line, without_returns
-from headwise.data.formats.csv_records import Cells, Dialect, read_records
+from headwise.data.formats.csv_records import MARKS, Cells, Dialect, read_records
 
 MAJORITY = 0.8  # of the first lines must have a tab
 
@@ -24,8 +24,9 @@ def recognise(texts: Sequence[str]) -> bool:
 def read_cells(lines: Iterator[Line], source: DataSource) -> Iterator[Cells]:
     """The rows of a tsv file, without blank lines."""
     options, source.delimiter = source.options, "\t"
-    if options.quoting == "double" or options.escape is not None:
-        dialect = Dialect("\t", options.quoting == "double", options.escape)
+    mark = MARKS.get(options.quoting or "none")
+    if mark is not None or options.escape is not None:
+        dialect = Dialect("\t", mark is not None, options.escape, mark or MARKS["double"])
         yield from read_records(lines, dialect, source)
         return
     for number, text in without_returns(lines):
