@@ -4,7 +4,7 @@ import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -151,6 +151,7 @@ class RecordLayout:
         escape: Whether cells that a spreadsheet would evaluate as formulas get a leading "'".
         marked: Whether tables begin with a byte order mark, which Excel needs to detect UTF-8.
         headings: The names of fields as they stand in the header of the input, where these are others.
+        brief: Whether a table leaves out the probabilities of all labels.
     """
 
     form: str
@@ -163,6 +164,7 @@ class RecordLayout:
     escape: bool = field(default=False, kw_only=True)
     marked: bool = field(default=False, kw_only=True)
     headings: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+    brief: bool = field(default=False, kw_only=True)
 
     @classmethod
     def of(
@@ -197,6 +199,10 @@ class RecordLayout:
             thresholds=thresholds,
             novelty_threshold=novelty_threshold,
         )
+
+    def without_label_probabilities(self) -> "RecordLayout":
+        """The layout of a table without the columns with the probabilities of all labels."""
+        return replace(self, added=self.added[: -len(self.labels)], brief=True)
 
     @property
     def header(self) -> str:
@@ -248,7 +254,9 @@ class RecordLayout:
     ) -> str:
         """The records of rows in one text: the start of each, its text, and its probabilities,
         `[rows, labels]`."""
-        if self.form != "jsonl":
+        if self.brief:
+            before, end, probabilities = [], "\n", np.ascontiguousarray(probabilities[:, :0])
+        elif self.form != "jsonl":
             before, end = [self._delimiter] * len(self.labels), "\n"
         else:
             before, end = [f", {json_text(name)}: " for name in self.labels], "}}\n"

@@ -32,6 +32,21 @@ def test_csv_to_standard_output(run, model, table, tmp_path):
     assert all(count in err for count in counts if not count.endswith(" 0"))
 
 
+def test_a_terminal_does_not_show_the_probabilities_of_many_labels(run, model, monkeypatch):
+    whole = read(run("predict", model, "-", stdin=b"w1\nw2 w3\n")[1])
+    monkeypatch.setattr("headwise.app.workflows.predict.MAX_SHOWN", 1)
+    for terminal, options, brief in (
+        (False, (), False),
+        (True, (), True),
+        (True, ("--format-out", "csv"), False),
+    ):
+        monkeypatch.setattr(sys.stdout, "isatty", lambda terminal=terminal: terminal)
+        _, out, err = run("predict", model, "-", *options, stdin=b"w1\nw2 w3\n")
+        shown = ["text", "prediction", "probability"] if brief else list(whole[0])
+        assert read(out) == [{name: row[name] for name in shown} for row in whole]
+        assert ("of all 2 labels are not shown on a terminal" in err.replace("\n  ", " ")) == brief
+
+
 def test_predictions_are_the_models(run, model, table, tmp_path):
     from headwise.artifacts import load_model
 

@@ -58,6 +58,15 @@ def test_csv():
     assert layout.record(rows[0], PROBABILITIES) == '1,"a ""b"",\nc",z,0.876543,0.123457,0.876543\n'
 
 
+@pytest.mark.parametrize("escape", [False, True])
+def test_a_brief_table_has_no_probabilities_of_all_labels(escape):
+    rows = rows_of({"id": "1", "text": 'a "b",\nc'})
+    layout = replace(RecordLayout.of("csv", rows, ["x,y", "z"], least=0.9), escape=escape)
+    brief = layout.without_label_probabilities()
+    assert brief.header == "id,text,prediction,probability,unsure\n"
+    assert brief.record(rows[0], PROBABILITIES) == '1,"a ""b"",\nc",z,0.876543,true\n'
+
+
 @pytest.mark.parametrize("form", ["csv", "tsv"])
 def test_half_a_surrogate_pair_stands_in_its_record(form):
     """Python's texts hold it, UTF-8 does not: whoever writes the record decides."""

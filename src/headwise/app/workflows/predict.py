@@ -39,6 +39,8 @@ from headwise.models.predictor import PredictionBatch, Predictor
 
 AUTO: Final = "auto"
 """As the number of workers: as many as there are processors, for files that take long enough."""
+MAX_SHOWN = 8
+"""Labels whose probabilities a terminal shows."""
 _ALONE = 10.0  # seconds after which `AUTO` starts workers: a file that takes twice as long gains by them
 
 
@@ -133,10 +135,8 @@ def predict_file(
     predictor = session.predictor(*predictor_arguments)
     if file_arguments.get("parses") is not None and not session.item_type.sides:
         raise session.item_type.no_parses_error()
-    form, marked = (
-        choose_format(output, form, predictor.formats, predictor.form),
-        has_byte_order_mark(first_path(files)),
-    )
+    requested, form = form, choose_format(output, form, predictor.formats, predictor.form)
+    marked = has_byte_order_mark(first_path(files))
     rows = session.rows(files, **file_arguments)
     chunks = cut_chunks(iter(rows))
     first = next(chunks, [])
@@ -145,6 +145,13 @@ def predict_file(
     layout = replace(
         predictor.layout(form, shown), escape=escape_formulas, marked=marked, headings=rows.headings
     )
+    on_terminal = output is None and requested is None and sys.stdout.isatty()
+    if on_terminal and form == "csv" and len(layout.labels) > MAX_SHOWN:
+        layout = layout.without_label_probabilities()
+        reporter.note(
+            f"the probabilities of all {len(layout.labels)} labels are not shown on a terminal; a file "
+            "(--output FILE), a pipe and --format-out csv have them"
+        )
     start = ResumePoint(0, 0, chain([first] if first else [], chunks))
     with (
         nullcontext()
