@@ -1,6 +1,8 @@
 """A file is opened once to find out what it is."""
 
+import gzip
 import io
+import json
 import os
 import sys
 from contextlib import suppress
@@ -104,3 +106,54 @@ def test_a_text_that_is_read_twice_is_no_pipe(pipe, monkeypatch):
     for path in (pipe("a text"), "-"):
         with pytest.raises(ConfigError, match="the text is read twice"):
             ITEM_TYPES_BY_TASK["language-model"].read(path)
+
+
+PAIRS = "premise,hypothesis,label\n" + "".join(
+    f"dogs run {n},a dog {n},{'yn'[n % 2]}\n" for n in range(300)
+)
+
+
+@pytest.mark.parametrize("compress", [bytes, gzip.compress])
+@pytest.mark.parametrize(
+    ("text", "task"),
+    [
+        (PAIRS, "pair"),
+        ("".join(f"O\ta\nO\tc{n % 60}\nB-PER\tk{n}\n\n" for n in range(90)), "tag"),
+        (
+            "".join(json.dumps({"text": f"a {n}", "labels": ["x", "yz"[n % 2]]}) + "\n" for n in range(9)),
+            "multi-label",
+        ),
+        ("".join(f"{'ab'[n % 2]}\ttext {n}\n" for n in range(40)), "classify"),
+    ],
+)
+def test_a_pipe_is_for_the_task_that_the_file_is_for(write, monkeypatch, text, task, compress):
+    data = compress(text.encode())
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(Slow(data))))
+    assert infer_task(write("a.txt", text), {})[0] == task
+    assert infer_task("-", {})[0] == task
+    item_type = ITEM_TYPES_BY_TASK[task]
+    assert [item_type.show(item) for item in item_type.read("-").items] == [
+        item_type.show(item) for item in item_type.read(write("a.txt", text)).items
+    ]
+
+
+class Slow(io.RawIOBase):
+    """A pipe through which a few bytes come at a time."""
+
+    def __init__(self, data: bytes):
+        super().__init__()
+        self.data = io.BytesIO(data)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer) -> int:
+        piece = self.data.read(min(len(buffer), 100))
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+
+def test_words_in_a_table_from_a_pipe_are_no_texts(monkeypatch, fails):
+    text = "sentence,token,label\n0,the,O\n0,king,B-PER\n1,he,B-PER\n1,ran,O\n"
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(text.encode()))))
+    assert fails(ITEM_TYPES_BY_TASK["tag"].rows_to_predict, "-", {})[0] == "HW259"

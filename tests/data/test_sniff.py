@@ -1,6 +1,8 @@
 import pytest
 
+from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.files.file_preview import guess_format
+from headwise.data.readers.labelled_files import read_rows
 from headwise.data.readers.tag_format_guess import guess_tagged_format
 
 
@@ -41,6 +43,9 @@ def test_a_suffix_decides(name, expected):
         ("(3 (2 a) (3 b))\n(2 (2 c))\r\n", "sst"),
         ('text,label\n"good, film",1\nbad,0', "csv"),
         ("label;review\n1;good, film\n0;bad", "csv"),
+        ('"1","a good film"\n"0","no, bad"\n', "csv"),
+        ("".join(f"the king runs {n} times;{'ab'[n % 2]}\n" for n in range(6)), "csv"),
+        ('{\n "rasa_nlu_data": {\n  "common_examples": []\n }\n}', "jsonl"),
     ],
 )
 def test_contents_decide_without_a_suffix(text, expected):
@@ -75,3 +80,20 @@ def test_annotations_of_brat_are_named(fails, line):
     for asked in (lambda: guess(line + "\n"), lambda: guess_tagged_format("a.ann", [(1, line)])):
         assert fails(asked)[0] == "HW104"
     assert guess("T1\tthe first text\nT2\tanother\n") == "label-text"
+
+
+def test_lines_that_may_be_rows_are_neither_texts_nor_rows(write, fails):
+    rows = "".join(f"{['ham', 'spam'][n % 2]},come home at {n}\n" for n in range(6))
+    assert guess(rows) == "csv"  # where labels are needed
+    for path in (
+        write("a.txt", rows),
+        write("b.log", "".join(f"2024-01-03,disk {n} is full\n" for n in range(5))),
+    ):
+        assert fails(read_rows, path)[0] == "HW130"
+        assert len([*read_rows(path, ReadOptions(format="text"))]) > 4
+    assert len([*read_rows(write("c.txt", "Well, that is good\nNo, it is not\n" * 5))]) == 10
+
+
+def test_a_tsv_with_commas_for_tabs_is_a_csv():
+    assert guess("text,label\na b,1\nc d,0\n", "a.tsv") == "csv"
+    assert guess("text\na, b\nc, d\n", "a.tsv") == "tsv"

@@ -196,3 +196,15 @@ def test_without_labels():
 def test_tags_before_a_column_without_any_are_chosen():
     text = "\n\n".join(f"1\tTom{n}\tB-PER\tO\n2\tran{n}\tO\tO" for n in range(5))
     assert read(text)[1].tag == 2
+
+
+@pytest.mark.parametrize("mark", ["\t", " "])
+def test_the_tag_before_the_word(mark):
+    text = "O\tshow\nB-ACTOR\tTom\nI-ACTOR\tHanks\n\nO\tnow".replace("\t", mark)
+    found, layout, _ = read(text)
+    assert [(s.tokens, s.tags) for s in found] == [
+        (("show", "Tom", "Hanks"), ("O", "B-ACTOR", "I-ACTOR")),
+        (("now",), ("O",)),
+    ]
+    assert layout.names == ("tag", "word")
+    assert recognise(list(enumerate(text.split("\n"), start=1)))

@@ -8,7 +8,7 @@ from headwise.core.errors import ConfigError
 from headwise.data.columns.column_names import TEXT_NAMES
 from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.files.file_source import DataSource
-from headwise.data.formats import FORMATS
+from headwise.data.formats import FORMATS, tsv
 from headwise.data.formats.csv import read_cells
 from headwise.data.readers.labelled_files import read_rows
 
@@ -189,3 +189,17 @@ def test_one_bad_row_does_not_hide_a_table():
     rows = ["text,label", *["a film,x", "a book,y"] * 5, "a song"]
     assert FORMATS["csv"].recognise(rows)
     assert FORMATS["tsv"].recognise([row.replace(",", "\t") for row in rows])
+
+
+@pytest.mark.parametrize("delimiter", ["^", "~", "\x01"])
+def test_rare_delimiters(delimiter):
+    text = "text,label\nso it is,a\nno,b\n".replace(",", delimiter)
+    assert cells(text)[0] == [["text", "label"], ["so it is", "a"], ["no", "b"]]
+
+
+def test_rows_that_only_escapes_make_readable():
+    text = '"1"\t"they say \\"no\\""\ta\n"2"\t"a \\"b\\", c"\tb\n'
+    rows = [["1", 'they say "no"', "a"], ["2", 'a "b", c', "b"]]
+    assert cells(text)[0] == rows
+    lines = enumerate(text.removesuffix("\n").split("\n"), start=1)
+    assert [row for _, row in tsv.read_cells(lines, DataSource("a.tsv"))] == rows

@@ -242,3 +242,57 @@ def test_a_label_beside_tags_decides(write):
     path = write("a.csv", "utterance,slots,intent\n" + rows)
     assert infer_task(path, {})[0] == "classify"
     assert {*read_examples(path).labels} == {"x", "y"}
+
+
+SENTENCES = [
+    ("A dog runs .", "DT NN VB ."),
+    ("Cats sleep on the mat .", "NN VB IN DT NN ."),
+    ("He saw a red house with trees", "PR VB DT JJ NN IN NN"),
+    ("The king likes cake", "DT NN VB NN"),
+]
+
+
+def table(rows, delimiter=","):
+    file = io.StringIO()
+    csv.writer(file, delimiter=delimiter, lineterminator="\n").writerows(rows)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.csv", table([("sentence", "pos"), *SENTENCES])),
+        ("b.csv", table([("text", "labels"), *SENTENCES])),
+        ("c.tsv", table(SENTENCES, "\t")),
+        ("d.jsonl", lines([{"id": n, "text": a, "pos_tags": b} for n, (a, b) in enumerate(SENTENCES)])),
+    ],
+)
+def test_tags_that_are_written_as_one_text(write, name, text):
+    path = write(name, text)
+    assert infer_task(path, {})[0] == "tag"
+    found = [(" ".join(s.tokens), " ".join(s.tags)) for s in read_tagged(path).items]
+    assert found == SENTENCES
+
+
+def test_tags_with_commas_between_them(write):
+    path = write(
+        "a.csv", table([("sentence", "word_labels"), ("A king ran", "O,B-PER,O"), ("He ran", "O,O")])
+    )
+    assert infer_task(path, {})[0] == "tag"
+    assert [s.tags for s in read_tagged(path).items] == [("O", "B-PER", "O"), ("O", "O")]
+
+
+def test_the_words_are_the_most_varied_of_several_parallel_columns(write):
+    rows = [(a, str(b.split()), str(["O"] * len(b.split()))) for a, b in SENTENCES]
+    data = read_tagged(write("a.csv", table([("Sentence", "POS", "Tag"), *rows])))
+    assert (" ".join(data.items[0].tokens), {*data.tags}) == (SENTENCES[0][0], {"O"})
+    rows = [(a, b, " ".join("O" for _ in b.split())) for a, b in SENTENCES]
+    data = read_tagged(write("b.csv", table([("tokens", "pos", "slots"), *rows])))
+    assert {*data.tags} == {"O"}
+
+
+def test_texts_as_long_as_each_other_are_no_words_and_tags(write):
+    rows = [(a, " ".join(a.split()[::-1]), "yn"[n % 2]) for n, (a, _) in enumerate(SENTENCES)]
+    assert infer_task(write("a.csv", table([("sentence1", "sentence2", "label"), *rows])), {})[0] == "pair"
+    rows = [(a, a.lower(), "yn"[n % 2]) for n, (a, _) in enumerate(SENTENCES)]
+    assert infer_task(write("b.csv", table([("text", "clean", "label"), *rows])), {})[0] == "classify"

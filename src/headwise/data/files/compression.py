@@ -4,8 +4,8 @@ import os
 import stat
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from io import BufferedReader
+from contextlib import ExitStack, contextmanager, suppress
+from io import BufferedReader, BytesIO, RawIOBase
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -21,8 +21,10 @@ from headwise.data.files.file_signatures import (
 
 STANDARD_INPUT = "-"
 
-_peeked_pipes: dict[str, BufferedReader] = {}
-"""Pipes whose first bytes were looked at, by path; reading continues with them."""
+_peeked_pipes: dict[object, BufferedReader] = {}
+"""Pipes whose first bytes were looked at, by path (standard input itself); reading continues with them."""
+
+_BEGINNING = 1 << 22  # bytes of a pipe from which its format is guessed
 
 SIGNATURES = {"gzip": b"\x1f\x8b\x08", "xz": b"\xfd7zXZ\x00", "bzip2": b"BZh", "zip": b"PK\x03\x04"}
 SUFFIXES = {".gz": "gzip", ".xz": "xz", ".bz2": "bzip2", ".zip": "zip"}
@@ -60,13 +62,63 @@ def peek_arrived(path: str) -> bytes:
         DataError: HW101.
     """
     try:
-        if path == STANDARD_INPUT:
-            return cast(BufferedReader, sys.stdin.buffer).peek()
-        if path not in _peeked_pipes:
-            _peeked_pipes[path] = open_raw(path)
-        return _peeked_pipes[path].peek()
+        return _pipe(path).peek()
     except (OSError, ValueError):  # closed
         return b""
+
+
+@contextmanager
+def open_beginning(path: str) -> Iterator[BinaryIO]:
+    """The first bytes of standard input or a pipe, decompressed, as soon as they have arrived; they are not
+    consumed.
+
+    Raises:
+        DataError: HW101, HW102, HW104.
+    """
+    with ExitStack() as stack:
+        pipe, beginning = _pipe(path), b""
+        with suppress(OSError, ValueError):  # closed
+            beginning = pipe.read(_BEGINNING)
+            key = sys.stdin.buffer if path == STANDARD_INPUT else path
+            _peeked_pipes[key] = BufferedReader(_Rejoined(beginning, pipe, closes=path != STANDARD_INPUT))
+        yield _decompressed(BufferedReader(cast(RawIOBase, BytesIO(beginning))), path, stack)
+
+
+class _Rejoined(RawIOBase):
+    """A pipe together with the bytes that were read from it."""
+
+    def __init__(self, beginning: bytes, pipe: BufferedReader, *, closes: bool):
+        super().__init__()
+        self._beginning, self._pipe, self._closes = memoryview(beginning), pipe, closes
+
+    def readable(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        if self._closes:
+            self._pipe.close()
+        super().close()
+
+    def readinto(self, buffer) -> int:
+        piece = self._beginning[: len(buffer)]
+        self._beginning = self._beginning[len(piece) :]
+        piece = piece or memoryview(self._pipe.read1(len(buffer)))
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+
+def _pipe(path: str) -> BufferedReader:
+    """Standard input or a pipe, open, with the bytes that were looked at.
+
+    Raises:
+        DataError: HW101.
+    """
+    if path == STANDARD_INPUT:
+        standard_input = cast(BufferedReader, sys.stdin.buffer)
+        return _peeked_pipes.get(standard_input, standard_input)
+    if path not in _peeked_pipes:
+        _peeked_pipes[path] = open_raw(path)
+    return _peeked_pipes[path]
 
 
 @contextmanager
@@ -80,7 +132,7 @@ def open_bytes(path: str) -> Iterator[BinaryIO]:
     """
     with ExitStack() as stack:
         if path == STANDARD_INPUT:
-            raw = cast(BufferedReader, sys.stdin.buffer)
+            raw = _pipe(path)
         else:
             raw = stack.enter_context(_peeked_pipes.pop(path, None) or open_raw(path))
         yield _decompressed(raw, path, stack)

@@ -10,13 +10,14 @@ from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.errors import DataError
 from headwise.data.files.archives import open_file, read_files
-from headwise.data.files.compression import peek_arrived, plain_name, read_once
+from headwise.data.files.compression import open_beginning, peek_arrived, plain_name, read_once
 from headwise.data.files.file_source import DataSource, look_ahead
 from headwise.data.files.label_folders import folder_lines
 from headwise.data.files.tables import TableRow, row_line, table_kind, table_rows
 from headwise.data.files.text_lines import Line, decoded_lines, read_piece
 from headwise.data.formats import FORMATS
 from headwise.data.formats.brat import brat_lines, is_brat
+from headwise.data.formats.csv import DELIMITERS, looks_like_rows
 
 _LONGEST = 1 << 22  # characters of a line that are looked at
 
@@ -62,11 +63,15 @@ def has_byte_order_mark(path: str) -> bool:
         return False
 
 
-def read_preview(path: str, encoding: str = "utf-8") -> FileHead:
+def read_preview(path: str, encoding: str = "utf-8", *, wait: bool = False) -> FileHead:
     """The first lines of a file (of several members of a zip, those of the first). Of standard input and
-    pipes these are the lines that have arrived, which are not consumed. There are none if the file cannot
-    be read, which is reported when it is read in full."""
+    pipes these are the lines that have arrived, or with `wait` as many as of a file; they are not consumed.
+    There are none if the file cannot be read, which is reported when it is read in full."""
     try:
+        if wait and read_once(path):
+            with open_beginning(path) as file:
+                lines = decoded_lines(file, path, encoding, "replace")
+                return FileHead(path, _shortened(look_ahead(lines)[0]))
         if read_once(path):
             return FileHead(
                 path, tuple(decoded_lines(BytesIO(peek_arrived(path)), path, encoding, "replace"))
@@ -81,11 +86,14 @@ def read_preview(path: str, encoding: str = "utf-8") -> FileHead:
         else:
             files = read_files(path, encoding, "replace")
         for _, lines in files:
-            head = tuple((number, text[:_LONGEST]) for number, text in look_ahead(lines)[0])
-            return FileHead(path, head, rows)
+            return FileHead(path, _shortened(look_ahead(lines)[0]), rows)
     except DataError:
         pass
     return FileHead(path, ())
+
+
+def _shortened(lines: Sequence[Line]) -> tuple[Line, ...]:
+    return tuple((number, text[:_LONGEST]) for number, text in lines)
 
 
 _BRAT = lazy_pattern(r"T\d+\t\S+ \d+ \d+(;\d+ \d+)*\t")
@@ -104,14 +112,18 @@ def guess_format(path: str, head: Sequence[Line], *, labelled: bool) -> tuple[st
     """
     refuse_brat(path, head)
     plain = plain_name(path)
+    texts = [text.rstrip("\r") for _, text in head if text.strip()]
     for name, form in FORMATS.items():
         for suffix in form.suffixes:
             if plain.endswith(suffix):
+                if name == "tsv" and _is_csv(texts):
+                    return "csv", "as no line has a tab"
                 return name, f"from the suffix {suffix}"
-    texts = [text.rstrip("\r") for _, text in head if text.strip()]
     for name, form in FORMATS.items():
         if texts and form.recognise(texts):
             return name, "from the first lines"
+    if labelled and looks_like_rows(texts):
+        return "csv", "from the first lines, which have as many fields each"
     if labelled:
         raise DataError(
             "HW130",
@@ -121,6 +133,13 @@ def guess_format(path: str, head: Sequence[Line], *, labelled: bool) -> tuple[st
             path=path,
         )
     return "text", "as no columns were recognised in the first lines: one text per line"
+
+
+def _is_csv(texts: Sequence[str]) -> bool:
+    """Whether lines without tabs have a header of several columns, separated by another delimiter."""
+    if not texts or any("\t" in text for text in texts):
+        return False
+    return any(mark in texts[0] for mark in DELIMITERS) and FORMATS["csv"].recognise(texts)
 
 
 def refuse_brat(path: str, head: Sequence[Line]) -> None:

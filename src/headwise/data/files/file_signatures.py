@@ -45,6 +45,10 @@ _SIGNATURES = {
     b"7z\xbc\xaf": (SEVEN_ZIP, _UNPACK),
     b"Rar!\x1a\x07": ("a RAR archive", _UNPACK),
     b"SQLite format 3\0": ("an SQLite database", _DATABASE),
+    b"#FORMAT=WebAnno TSV": (
+        "a file of INCEpTION or WebAnno (WebAnno TSV)",
+        "export it as CoNLL 2002 or 2003",
+    ),
     b"PK\x05\x06": ("a zip archive without files", _TABLE),
     b"Obj\x01": ("an Avro file", _TABLE),
     b"\x89PNG": ("a PNG picture", _NO_TEXT),

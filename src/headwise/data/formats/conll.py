@@ -216,7 +216,9 @@ def _column_names(blocks: list[Block], source: DataSource) -> tuple[tuple[str, .
     complete = blocks[:-1] or blocks  # the last sentence may be cut off
     if width == 3 and _column(blocks, 2) - {"0", "1"} and all(map(_has_heads, complete)):
         return ("word", "pos", "head"), 0
-    return ("word", "tag") if width == 2 else tuple(str(i) for i in range(1, width + 1)), 0
+    if width == 2:
+        return ("word", "tag") if likely_token(blocks) == 0 else ("tag", "word"), 0
+    return tuple(str(i) for i in range(1, width + 1)), 0
 
 
 def _column(blocks: list[Block], column: int) -> set[str]:
@@ -225,9 +227,14 @@ def _column(blocks: list[Block], column: int) -> set[str]:
 
 
 def likely_token(blocks: list[Block]) -> int:
-    """The likely token column: the first, or the second if the first numbers the tokens."""
+    """The likely token column: the first, or the second if the first numbers the tokens or alone marks
+    spans."""
+    width = len(blocks[0][0][1])
+    if width == 2:
+        first, second = (marks_entities(Counter(row[i] for b in blocks for _, row in b)) for i in (0, 1))
+        return int(first and not second)
     counted = all(row[0] == str(i) for block in blocks for i, (_, row) in enumerate(block, start=1))
-    return int(counted and len(blocks[0][0][1]) > 2)
+    return int(counted and width > 2)
 
 
 def likely_tag(blocks: list[Block], free: Sequence[int]) -> int:

@@ -11,6 +11,7 @@ from itertools import islice
 
 from headwise.core.errors import ConfigError
 from headwise.core.lazy_pattern import lazy_pattern
+from headwise.data.columns.column_contents import Column
 from headwise.data.columns.reading_options import DEFAULT_READ_OPTIONS, ReadOptions
 from headwise.data.errors import DataError
 from headwise.data.files.file_source import DataSource, fraction_true, look_ahead
@@ -24,7 +25,7 @@ from headwise.data.formats.table_header import (
     title_rows,
 )
 
-DELIMITERS = ",;\t|"
+DELIMITERS = ",;\t|^~\x01"
 BACKSLASH = "\\"
 MAJORITY = 0.8  # of the first rows must have the width of the header for lines to be a table
 _SEPARATOR_LINE = "sep="
@@ -35,12 +36,19 @@ _NEARLY_ALL, _FEWEST_QUOTED = 0.9, 3
 _SINGLE_QUOTED = lazy_pattern(r"(?:^|[,;\t|]) *'(?:[^'\\]|''|\\.)*+' *(?=[,;\t|\r]|$)")
 
 
+_ALL_QUOTED = lazy_pattern(r'"(?:[^"]|"")*+"(?:([,;\t|])"(?:[^"]|"")*+")(?:\1"(?:[^"]|"")*+")*')
+_LEAST_ROWS = 5  # from which on rows of one width are no accident
+
+
 def recognise(texts: Sequence[str]) -> bool:
-    """Whether the lines have a header with a usual name, and most records as many fields as the header."""
+    """Whether the lines have a header with a usual name, and most records as many fields as the header; or
+    all their fields in quotation marks."""
     lines: list[Line] = list(enumerate(texts, start=1))
     rows = [cells for _, cells in read_cells(iter(lines), DataSource("", report=lambda error: None))]
     if not rows:
         return False
+    if _ALL_QUOTED.fullmatch(texts[0]) and len({*map(len, rows)}) == 1 < len(rows[0]):
+        return True
     above = title_rows(rows, DEFAULT_READ_OPTIONS)
     if above and has_usual_name_in(rows[above]):
         rows, lines = rows[above:], lines[above:]
@@ -54,6 +62,20 @@ def recognise(texts: Sequence[str]) -> bool:
     if fraction_true(len(row) == len(rows[0]) for row in rows) < MAJORITY:
         return False
     return guess_delimiter(lines) in lines[0][1] and has_header(even, DEFAULT_READ_OPTIONS)
+
+
+def looks_like_rows(texts: Sequence[str]) -> bool:
+    """Whether lines without a header look like rows of a table: all have as many fields, one column is
+    running text, and another has few values, or nothing but numbers, dates or links."""
+    errors: list[DataError] = []
+    read = read_cells(iter([*enumerate(texts, start=1)]), DataSource("", report=errors.append))
+    rows = [cells for _, cells in read]
+    if errors or len(rows) < _LEAST_ROWS or len({*map(len, rows)}) != 1 or len(rows[0]) < 2:
+        return False
+    columns = [Column("", [*values], strings=True) for values in zip(*rows, strict=True)]
+    texts_of_words = [column for column in columns if column.words >= 3 and not column.is_categorical]
+    telling = [c for c in columns if c not in texts_of_words and (c.is_recurring or c.identifies)]
+    return bool(texts_of_words and telling)
 
 
 def read_cells(lines: Iterator[Line], source: DataSource) -> Iterator[Cells]:
@@ -101,9 +123,10 @@ def _has_single_quotes(head: list[Line], delimiter: str, options: ReadOptions) -
     return not any(cell.lstrip(" ").startswith("'") for _, cells in rows for cell in cells)
 
 
-def guess_delimiter(head: list[Line], mark: str = '"') -> str:
+def guess_delimiter(head: list[Line], mark: str = '"', escape: str | None = None) -> str:
     """The delimiter for which most rows have the same number of fields, at least two."""
-    return max(DELIMITERS, key=lambda delimiter: _examine(head, Dialect(delimiter, mark=mark)).agreement)
+    dialects = (Dialect(delimiter, escape=escape, mark=mark) for delimiter in DELIMITERS)
+    return max(dialects, key=lambda dialect: _examine(head, dialect).agreement).delimiter
 
 
 @dataclass(frozen=True)
@@ -135,7 +158,11 @@ def _examine(head: Sequence[Line], dialect: Dialect) -> _Fit:
 def _guess_dialect(head: list[Line], delimiter: str, options: ReadOptions, mark: str = '"') -> Dialect:
     """The dialect of the first lines, as far as the options leave it open."""
     quoted = options.quoting != "none"
-    dialect = Dialect(delimiter or guess_delimiter(head, mark), quoted, options.escape, mark)
+    dialect = Dialect(
+        delimiter or guess_delimiter(head, mark, options.escape), quoted, options.escape, mark
+    )
+    if not delimiter and not _examine(head, dialect).agreement:  # no row can be read without escapes
+        dialect = replace(dialect, delimiter=guess_delimiter(head, mark, BACKSLASH))
     if not delimiter and head and _is_one_column(head, dialect):
         return replace(dialect, delimiter=ONE_COLUMN)
     if options.quoting is not None or options.escape is not None:

@@ -22,8 +22,11 @@ _SURROGATE = lazy_pattern("[\ud800-\udfff]")
 
 
 def recognise(texts: Sequence[str]) -> bool:
-    """Whether most lines look like JSON objects, or the first one like an array of them."""
-    return most_true(text.lstrip().startswith("{") for text in texts) or begins_with_array(texts[0])
+    """Whether most lines look like JSON objects, or the first ones like an array of them or an object of
+    several lines."""
+    if begins_with_array(texts[0]) or is_indented_object([*enumerate(texts[:2])]):
+        return True
+    return most_true(text.lstrip().startswith("{") for text in texts)
 
 
 def read_records(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:

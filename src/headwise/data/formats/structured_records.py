@@ -15,11 +15,12 @@ from headwise.data.formats.table_rows import records_from_rows
 from headwise.data.formats.unlabelled_records import UnlabelledRecord
 
 _TAG = r"(?:O|[BIESLU]-[^\s,;\"]+)"
-TAG_STRING = lazy_pattern(rf"{_TAG}(?: {_TAG})*")
-"""The tags of one or more words, with a space between them."""
-_TWO_TAGS = lazy_pattern(rf"{_TAG} {_TAG}")
+TAG_STRING = lazy_pattern(rf"{_TAG}(?:[ ,]{_TAG})*")
+"""The tags of one or more words, with a space or a comma between them."""
+_TWO_TAGS = lazy_pattern(rf"{_TAG}[ ,]{_TAG}")
 
 _LOOKED_AT = 50  # records
+_LEAST_WORDS, _LEAST_ROWS = 3, 3  # of fields with as many words each, and such rows
 
 
 def read_structured(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
@@ -37,27 +38,30 @@ def read_structured(lines: Iterator[Line], source: DataSource) -> Iterator[Recor
 
 
 def sample_rows(head: Sequence[Line]) -> list[dict[str, object]]:
-    """The fields of the first records of a file; none if it has no lists or objects."""
+    """The fields of the first records of a file; none if it has no lists or objects, and no two texts of as
+    many words."""
     texts = [text for _, text in head]
     structured = any(
         ("[" in text or _TWO_TAGS.search(text)) and any(mark in text for mark in csv.DELIMITERS)
         for text in texts
     )
+    structured = structured or sum(map(_has_equal_fields, texts[:_LOOKED_AT])) >= _LEAST_ROWS
     if not _is_json(head) and not rasa.recognise(texts) and not structured:
         return []
     quiet = DataSource("", ReadOptions(encoding_errors="replace"), lambda error: None)
     try:
-        rows = [record.fields for record in islice(read_structured(iter(head), quiet), _LOOKED_AT)]
+        return [record.fields for record in islice(read_structured(iter(head), quiet), _LOOKED_AT)]
     except DataError:  # the reader of the file reports it
         return []
-    values = (value for row in rows for value in row.values())
-    if _is_json(head) or any(isinstance(value, list) or _is_tag_string(value) for value in values):
-        return rows
-    return []
 
 
-def _is_tag_string(value: object) -> bool:
-    return isinstance(value, str) and " " in value and TAG_STRING.fullmatch(value) is not None
+def _has_equal_fields(text: str) -> bool:
+    """Whether two fields of a line have as many words."""
+    for delimiter in csv.DELIMITERS:
+        counts = [n for field in text.split(delimiter) if (n := len(field.split())) >= _LEAST_WORDS]
+        if len({*counts}) < len(counts):
+            return True
+    return False
 
 
 def _is_json(head: Sequence[Line]) -> bool:

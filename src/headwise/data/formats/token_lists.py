@@ -12,12 +12,15 @@ from headwise.data.columns.column_names import LABEL_NAMES, TEXT_NAMES, name_ran
 from headwise.data.files.file_source import DataSource, look_ahead, most_true
 from headwise.data.files.text_lines import Line
 from headwise.data.formats.jsonl import as_text
-from headwise.data.formats.structured_records import TAG_STRING, read_structured, sample_rows
+from headwise.data.formats.structured_records import read_structured, sample_rows
 from headwise.data.formats.unlabelled_records import labelled_records, skips_unanswered
 from headwise.data.items.examples import TaggedSentence
 
 TOKEN_NAMES = ("tokens", "words")
-TAG_NAMES = ("ner_tags", "tags", "labels", "ner", "tag", "bio_tags", "iob_tags", "upos", "pos_tags", "pos")
+TAG_NAMES = (
+    *("ner_tags", "tags", "labels", "ner", "tag", "bio_tags", "iob_tags", "slots", "slot_labels"),
+    *("upos", "pos_tags", "pos"),
+)
 """Usual names of the list of tags, the most certain first."""
 
 _OUTSIDE = "O"  # the tag of words outside of all spans
@@ -27,22 +30,21 @@ _MAX_COLUMNS = 100  # in which two lists of equal length are searched
 def recognise(head: Sequence[Line], *, labelled: bool = True) -> str | None:
     """The reason why lines look like token lists (with tags, if labelled), or None.
 
-    Words are a list with a usual name, or another list of texts beside a list as long; or a text whose
-    pieces between spaces are as many as the elements of a list (or of a text such as `B-PER O O`) with a
-    usual name of tags. Records with a
-    label of the whole text are labelled texts instead."""
+    Words are a list with a usual name; or another list of texts, or a text, beside a list (or a text such
+    as `DT NN VBZ`) that has an element for each word. Records with a label of the whole text are labelled
+    texts instead."""
     rows = sample_rows(head)
     if not rows:
         return None
     token = _token_field(rows)
     if token is None or not labelled:
         return f"the list {token!r}" if token and isinstance(rows[0].get(token), list) else None
-    labels = [name for name in rows[0] if name_rank(name, LABEL_NAMES) is not None]
-    if any(isinstance(_tags(row.get(name)), str | int | float) for name in labels for row in rows):
-        return None
     tags = _parallel_lists(rows, token)
+    labels = [name for name in rows[0] if name_rank(name, LABEL_NAMES) is not None and name not in tags]
+    if any(isinstance(row.get(name), str | int | float) for name in labels for row in rows):
+        return None
     values = [row.get(name) for name in tags[:1] for row in rows]
-    if all(isinstance(value, str) and " " not in value for value in values):
+    if all(isinstance(value, str) and len(_pieces(value)) < 2 for value in values):
         return None  # a word per row, or no tags
     if isinstance(rows[0].get(token), list):
         return f"the lists {token!r} and {tags[0]!r}"
@@ -56,19 +58,17 @@ def has_texts(head: Sequence[Line]) -> bool:
 
 
 def _token_field(rows: Sequence[dict[str, object]]) -> str | None:
+    """The field of the words: by its usual name, else the most varied one that has tags."""
     names = list(dict.fromkeys(name for row in rows for name in row))[:_MAX_COLUMNS]
     usual = [name for name in names if normal_name(name) in TOKEN_NAMES]
     texts = [name for name in names if name_rank(name, TEXT_NAMES) is not None]
     if usual and (not texts or _parallel_lists(rows, usual[0])):
         return usual[0]
-    for name in names:
-        if most_true(_is_word_list(row.get(name)) for row in rows):
-            tags = _parallel_lists(rows, name)
-            varied = [tag for tag in tags if _variety(rows, name) > _variety(rows, tag)]
-            if any(_look_like_tags(rows, tag, name) for tag in varied):
-                return name
-    for name in texts:
-        tags = [tag for tag in _parallel_lists(rows, name) if name_rank(tag, TAG_NAMES) is not None]
+    variety = {
+        name: _variety(rows, name) for name in names if most_true(_has_words(row.get(name)) for row in rows)
+    }
+    for name in sorted(variety, key=lambda name: -variety[name]):
+        tags = [tag for tag in _parallel_lists(rows, name) if variety[name] > _variety(rows, tag)]
         if any(_look_like_tags(rows, tag, name) for tag in tags):
             return name
     return None
@@ -76,21 +76,26 @@ def _token_field(rows: Sequence[dict[str, object]]) -> str | None:
 
 def _look_like_tags(rows: Sequence[dict[str, object]], tag: str, token: str) -> bool:
     """Whether lists as long as the words are no label sets that happen to be so: a tag is O, or all lists
-    are as long as the words, of three lengths or more."""
-    pairs = [(_tags(row.get(tag)), _words(row.get(token))) for row in rows]
+    are as long as the words, of three lengths or more. Texts must have fewer different tags than words."""
+    pairs = [(_pieces(row.get(tag)), _words(row.get(token))) for row in rows]
     tagged = [(tags, words) for tags, words in pairs if isinstance(tags, list)]
     if any(_OUTSIDE in tags for tags, _ in tagged):
         return True
-    return all(_is_parallel(*pair) for pair in tagged) and len({len(tags) for tags, _ in tagged}) > 2
+    if not all(_is_parallel(*pair) for pair in tagged) or len({len(tags) for tags, _ in tagged}) < 3:
+        return False
+    written = any(isinstance(row.get(tag), str) for row in rows)
+    return not written or 2 * _variety(rows, tag) <= _variety(rows, token)
 
 
-def _is_word_list(value: object) -> bool:
-    return isinstance(value, list) and len(value) > 1 and all(isinstance(word, str) for word in value)
+def _has_words(value: object) -> bool:
+    """Whether a value is a list or a text of several words."""
+    words = _words(value)
+    return isinstance(words, list) and len(words) > 1 and all(isinstance(word, str) for word in words)
 
 
 def _variety(rows: Sequence[dict[str, object]], name: str) -> int:
-    """The number of different elements of a list."""
-    lists = (value for row in rows if isinstance(value := _tags(row.get(name)), list))
+    """The number of different elements of a list, or words of a text."""
+    lists = (value for row in rows if isinstance(value := _pieces(row.get(name)), list))
     return len({as_text(element) for value in lists for element in value})
 
 
@@ -99,22 +104,26 @@ def _words(value: object) -> object:
     return value.split() if isinstance(value, str) else value
 
 
-def _tags(value: object) -> object:
-    """The tags of a sentence that a field holds as a list, or as a text such as `B-PER O O`."""
-    return value.split(" ") if isinstance(value, str) and TAG_STRING.fullmatch(value) else value
+def _pieces(value: object) -> object:
+    """The tags of a sentence that a field holds as a list, or as a text such as `DT NN` or `O,B-PER`."""
+    if isinstance(value, str) and len(words := value.split()) < 2:
+        return value.strip().split(",") if words else []
+    return _words(value)
 
 
 def _parallel_lists(rows: Sequence[dict[str, object]], token: str) -> list[str]:
-    """The names of the lists that are as long as the list of tokens in most records, usual names first."""
+    """The names of the lists that are as long as the list of tokens in most records, usual names first. Of
+    texts, those that may hold tags."""
     names = [name for name in rows[0] if name != token] if rows else []
     as_long = [
         name
         for name in names
         if most_true(
-            _is_parallel(_tags(row.get(name)), _words(row.get(token)))
+            _is_parallel(_pieces(row.get(name)), _words(row.get(token)))
             for row in rows
             if not _is_untagged(row.get(name))
         )
+        and (_look_like_tags(rows, name, token) or not any(isinstance(row.get(name), str) for row in rows))
     ]
     places = {name: name_rank(name, TAG_NAMES) for name in as_long}
     return sorted(as_long, key=lambda name: len(TAG_NAMES) if (at := places[name]) is None else at)
@@ -122,16 +131,14 @@ def _parallel_lists(rows: Sequence[dict[str, object]], token: str) -> list[str]:
 
 def _is_untagged(tags: object) -> bool:
     """Whether tags are missing, or all are."""
-    return tags is None or (
-        isinstance(tags, list) and bool(tags) and all(tag in (None, "") for tag in tags)
-    )
+    return tags in (None, "", []) or (isinstance(tags, list) and all(tag in (None, "") for tag in tags))
 
 
 def _is_parallel(tags: object, words: object) -> TypeGuard[list[object]]:
     """Whether the values are lists with one tag per word."""
     if not isinstance(tags, list) or not isinstance(words, list) or len(tags) != len(words):
         return False
-    return not any(tag is None or isinstance(tag, list | dict) for tag in tags)
+    return None not in tags and not any(isinstance(item, list | dict) for item in (*tags, *words))
 
 
 def choose_lists(
@@ -195,7 +202,7 @@ def read_sentences(
             advice = "--null-texts skip leaves such rows out" if isinstance(words, list) else ""
             source.report_error("HW118", problem, line, expected="a list of words", advice=advice)
             continue
-        tags = _tags(fields.get(tag or ""))
+        tags = _pieces(fields.get(tag or ""))
         fits = _is_parallel(tags, words) and "" not in tags
         missing = not isinstance(tags, list) or _is_untagged(tags)
         if labelled and not fits and missing and skips_unanswered(source):
@@ -215,7 +222,7 @@ def read_sentences(
             columns = {
                 name: _as_texts(values)
                 for name in extra
-                if _is_parallel(values := _tags(fields.get(name)), words)
+                if _is_parallel(values := _pieces(fields.get(name)), words)
             }
             tagged = TaggedSentence(tuple(words), _as_texts(tags) if fits else (), line, columns=columns)
             yield tagged if labelled else replace(tagged, fields=fields)

@@ -2,17 +2,19 @@
 
 The format has no quoting, so a quotation mark is an ordinary character and a field never continues on the
 next line. Spreadsheets and pandas quote fields that contain a quotation mark, so a field that begins and
-ends with one, with all marks between them doubled, is unquoted. (For quoted fields with tabs or line ends,
-give --quoting double.)
+ends with one, with all marks between them doubled, is unquoted. Databases write a backslash before them
+instead. (For quoted fields with tabs or line ends, give --quoting double.)
 """
 
 from collections.abc import Iterator, Sequence
 
+from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.files.file_source import DataSource, fraction_true
 from headwise.data.files.text_lines import Line, without_returns
 from headwise.data.formats.csv_records import MARKS, Cells, Dialect, read_records
 
 MAJORITY = 0.8  # of the first lines must have a tab
+_ESCAPED = lazy_pattern(r'"(?:[^"\\]|\\.)*+"')
 
 
 def recognise(texts: Sequence[str]) -> bool:
@@ -42,5 +44,7 @@ def unquoted(cell: str) -> str:
     """A field without its quotation marks if it is properly quoted, otherwise unchanged."""
     if len(cell) < 2 or not (cell.startswith('"') and cell.endswith('"')):
         return cell
+    if '\\"' in cell and _ESCAPED.fullmatch(cell):
+        return cell[1:-1].replace('\\"', '"')
     inner = cell[1:-1].replace('""', "\0")  # a NUL never comes out of `read_lines`
     return cell if '"' in inner else inner.replace("\0", '"')

@@ -137,7 +137,7 @@ def infer_task(path: str, reading: Mapping[str, object]) -> tuple[str, str]:
     """The task of a training file, and the reason for the guess ("" for the default task).
 
     Args:
-        path: The file as the user named it; for standard input only `reading` is used.
+        path: The file as the user named it; of standard input the beginning is read ahead.
         reading: The user's reading settings.
 
     Raises:
@@ -150,10 +150,10 @@ def infer_task(path: str, reading: Mapping[str, object]) -> tuple[str, str]:
     item_types = [*ITEM_TYPES_BY_TASK.items()][::-1]
     # Where the options imply several tasks, the file decides.
     implied = {task: why for task, item_type in item_types if (why := item_type.implied_by(reading))}
-    if path != "-" and not implied and is_brat(path):  # also where its annotations cannot be read
+    if not implied and is_brat(path):  # also where its annotations cannot be read
         return "tag", "annotations of brat"
-    if path != "-" and len(implied) != 1:
-        head = read_preview(path, str(reading.get("encoding", "utf-8")))
+    if len(implied) != 1:
+        head = read_preview(path, str(reading.get("encoding", "utf-8")), wait=True)
         for task, item_type in item_types:
             if (
                 head.lines

@@ -100,12 +100,14 @@ class TaggedSentenceItems(ItemType[TaggedSentence]):
         if is_tokenized_file(path, reading):
             return self.rows(path, from_dict(TagOptions, reading))
         rows = read_rows(path, from_dict(ReadOptions, reading))
-        if path != "-" or "format" in reading or rows.format not in ("text", "tsv", "label-text"):
+        if path != "-" or "format" in reading or rows.format not in ("text", "csv", "tsv", "label-text"):
             return rows
         head = [*islice(rows.rows, _LOOKED_AT)]  # standard input can only be read once
         lines = {row.line: "\t".join(map(str, row.fields.values())) for row in head}
-        if why := looks_tagged([lines.get(number, "") for number in range(1, _LOOKED_AT)]):
-            advice = "give --format columns, or --format text if they are texts"
+        written = [lines.get(number, "") for number in range(1, _LOOKED_AT)]
+        header = ["\t".join(head[0].fields)] if head else []
+        if why := looks_tagged(written) or looks_tagged([*header, *filter(None, written)]):
+            advice = "give --format columns (or table, lists), or --format text (or csv) if they are texts"
             raise DataError("HW259", f"tagged words: {why}", advice=advice, path=path)
         return replace(rows, rows=chain(head, rows.rows))
 

@@ -39,6 +39,7 @@ from headwise.data.files.parquet import parquet_columns
 from headwise.data.files.tables import TABLES
 from headwise.data.files.text_lines import Line
 from headwise.data.formats import FORMATS
+from headwise.data.formats.csv import looks_like_rows
 from headwise.data.formats.jsonl import as_text
 from headwise.data.formats.label_text import GLUED_FORMATS, labels_with_words
 from headwise.data.formats.unlabelled_records import labelled_records, skips_unanswered
@@ -268,6 +269,10 @@ def find_format(source: DataSource, *, labelled: bool) -> tuple[str, Iterator[Li
     if name is None:
         head, lines = look_ahead(lines, count=200)
         name, why = guess_format(source.path, head, labelled=labelled)
+        if name == "text" and looks_like_rows([text for _, text in head if text.strip()]):
+            problem = "each line may be a text, or a row of a table"
+            advice = "give --format csv if it is a row, --format text if it is a text"
+            raise source.error("HW130", problem, advice=advice)
         note = f"format {name} guessed {why} - override with --format"
         if os.path.isdir(source.path):
             note = "a folder of texts" + " with a folder for each label" * (not is_flat(source.path))
