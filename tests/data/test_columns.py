@@ -215,3 +215,68 @@ def test_numbers_structures_and_files_are_never_the_text(values):
     with pytest.raises(DataError) as error:
         choose({"column": values, "label": list("aabb")})
     assert error.value.code == "HW131"
+
+
+TALK = [f"what number {n} says is long" for n in range(40)]
+
+
+def test_a_score_beside_counts_of_reactions_counts_votes():
+    posts = {"body": TALK, "comms_num": list(range(40)), "flair": list("abcd") * 10}
+    assert choose({**posts, "score": [n * 3 for n in range(40)]})[0] == Columns("body", "flair")
+    assert choose({**posts, "score": [n % 5 for n in range(40)]})[0] == Columns("body", "score")
+    essays = {"essay": TALK, "num_words": list(range(40)), "score": [n * 3 for n in range(40)]}
+    assert choose(essays)[0] == Columns("essay", "score")
+
+
+def test_a_column_of_one_value_and_empty_cells_is_not_the_label():
+    columns = {"t": TALK, "mark": ["", "*"] * 20, "ok": ["0", "1"] * 20}
+    assert choose(columns)[0] == Columns("t", "ok")
+
+
+def test_parts_of_the_data_are_no_labels_and_are_told():
+    columns = {"1": ["TRAIN", "TEST"] * 20, "2": TALK, "3": list("abcd") * 10}
+    chosen, notes = choose(columns)
+    assert chosen == Columns("2", "3")
+    assert notes[-1] == "all rows are read, whatever part of the data '1' names (TRAIN, TEST)"
+    assert choose({"t": TALK, "by": ["train", "bus"] * 20})[0] == Columns("t", "by")
+
+
+def test_other_columns_named_like_labels_are_told():
+    columns = {"text": TALK, "topic": list("abcd") * 10, "sentiment": list("xy") * 20}
+    chosen, notes = choose(columns)
+    assert chosen == Columns("text", "sentiment")
+    assert notes[1] == "other columns that may be the label: 'topic' - choose with --label-column"
+    assert len(choose(columns, label_column="topic")[1]) == 1
+
+
+@pytest.mark.parametrize("name", ["question", "query"])
+def test_a_question_beside_a_text_that_may_answer_it(name):
+    columns = {name: TALK, "reply": TALK[::-1], "label": list("aabb") * 10}
+    with pytest.raises(DataError, match="HW131"):
+        choose(columns)
+    assert choose({name: TALK, "label": list("aabb") * 10})[0] == Columns(name, "label")
+
+
+@pytest.mark.parametrize("names", [("start", "end"), ("from", "to"), ("offset", "length")])
+def test_the_label_of_a_part_of_a_text_is_asked_for(names):
+    offsets = dict(zip(names, ([0, 5] * 20, [4, 11] * 20), strict=True))
+    columns = {"text": TALK, **offsets, "label": list("aabb") * 10}
+    with pytest.raises(DataError, match=r"HW131.*cut a part out of each text, to which 'label' may belong"):
+        choose(columns)
+    assert choose(columns, label_column="label")[0] == Columns("text", "label")
+    later = {**columns, names[1]: [99] * 40}
+    assert choose(later)[0] == Columns("text", "label")
+
+
+def test_numbers_of_sentences_are_not_the_text():
+    columns = {"sentence": [str(n // 3) for n in range(40)], "token": [f"w{n}a" for n in range(40)]}
+    with pytest.raises(DataError, match="HW131"):
+        choose({**columns, "note": TALK, "mind": TALK[::-1], "label": list("aabb") * 10})
+
+
+def test_the_advice_leads_into_lists_of_objects():
+    messages = [
+        [{"role": "user", "content": text}, {"role": "assistant", "content": "yes"}] for text in TALK
+    ]
+    with pytest.raises(DataError, match=r"messages\.1\.content: 'yes'"):
+        choose({"messages": messages})

@@ -219,3 +219,24 @@ def test_the_null_of_databases_is_no_label(write):
     lines[4] = "4\ta text of number 4\t\\N\n"
     data, errors = read(write("a.tsv", "".join(lines)))
     assert ({*data.labels}, errors) == ({"x", "y"}, [("HW120", 5)])
+
+
+@pytest.mark.parametrize("mark", ["\n", "/", " + ", "&"])
+def test_other_separators_of_labels(write, mark):
+    sets = [["a b"], ["c"], ["a b", "c"], ["c", "d e"], ["d e"], ["d e", "a b"]] * 5
+    rows = [f'text of number {n},"{mark.join(labels)}"' for n, labels in enumerate(sets)]
+    path = write("a.csv", "\n".join(["text,labels", *rows]))
+    assert infer_task(path, {})[0] == "multi-label"
+    data = ITEM_TYPES_BY_TASK["multi-label"].read(path)
+    assert [[*item.labels] for item in data.items] == sets
+
+
+def test_names_with_a_mark_in_them_are_one_label(write):
+    names = ["Sci/Tech", "Food & Drink", "Arts+", "Sports"]
+    rows = [f"text of number {n},{names[n % 4]}" for n in range(40)]
+    assert infer_task(write("a.csv", "\n".join(["text,labels", *rows])), {})[0] == "classify"
+
+
+def test_numbered_lines_without_letters_are_no_texts(write, fails):
+    lines = [f"{n % 2} 1:0.{n} 3:1" for n in range(20)]
+    assert fails(read_examples, write("a.txt", "\n".join(lines)))[0] == "HW130"

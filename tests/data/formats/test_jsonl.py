@@ -61,6 +61,7 @@ def test_objects_of_several_lines():
         '{"rasa_nlu_data": {"regex_features": [], "common_examples": ROWS, "entity_synonyms": []}}',
         '{"classes": ["a"], "annotations": ROWS}',
         '{"data": ROWS, "meta": {"result_count": 3}}',
+        '{"metadata": {"language": "en"}, "assets": {"intents": [{"category": "x"}], "utterances": ROWS}}',
     ],
 )
 def test_a_list_within_an_object_holds_the_records(indent, outer):

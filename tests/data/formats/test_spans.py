@@ -220,6 +220,7 @@ def test_a_value_that_is_not_in_the_text_is_another_name(write):
         {"begin": 8, "end": 10, "entity_group": "PER", "score": 0.9},
         {"offset": 8, "length": 2, "category": "PER", "text": "Bo"},
         {"start": 8, "end": 10, "labels": ["PER"], "text": "bo "},
+        {"entity": "PER", "startPos": 8, "endPos": 9, "children": []},
     ],
 )
 def test_ways_to_write_a_span(write, span):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.columns.cell_values import is_link, is_structured
-from headwise.data.columns.column_names import HEADING_NAMES, is_never_label, normal_name
+from headwise.data.columns.column_names import HEADING_NAMES, QUESTION_NAMES, is_never_label, normal_name
 from headwise.data.items.labels import parse_number, with_decimal_point
 
 _MANY = 20  # cells from which on a column of many single words can be told from a column of few values
@@ -36,6 +36,21 @@ class Column:
         return len(set(self.values))
 
     @property
+    def has_letters(self) -> bool:
+        return any(character.isalpha() for value in self.values for character in value)
+
+    @property
+    def varies(self) -> bool:
+        """Whether two cells that are not empty differ."""
+        return len({value for value in self.values if value.strip()}) > 1
+
+    @property
+    def parts_of_data(self) -> list[str]:
+        """The names of parts of data, such as train and test, if the values are nothing else."""
+        full = list(dict.fromkeys(value.strip() for value in self.values if value.strip()))
+        return full if all(map(_is_part_of_data, full)) else []
+
+    @property
     def has_unique_words(self) -> bool:
         """Whether the values are alphabetic words, most of them unique."""
         plain = [value for value in self.values if value.replace(" ", "").replace("-", "").isalpha()]
@@ -62,12 +77,13 @@ class Column:
         full = [value.strip() for value in self.values if value.strip()]
         if not full:
             return False
-        return any(all(map(is_kind, full)) for is_kind in _NEVER_TEXTS) or _are_codes(full)
+        kinds = any(all(map(is_kind, full)) for is_kind in _NEVER_TEXTS)
+        return kinds or _are_codes(full) or self._holds_languages
 
     @property
     def is_prose(self) -> bool:
         """Whether most values are distinct and of several words, as those of texts are."""
-        many = len(self.values) >= _MANY and 10 * self.distinct >= 9 * len(self.values)
+        many = len(self.values) >= _MANY and 2 * self.distinct > len(self.values)
         return self.strings and many and self.words >= 1.5 and not self.numbers
 
     @property
@@ -77,9 +93,14 @@ class Column:
         full = [value.strip() for value in self.values if value.strip()]
         if full and any(all(map(is_kind, full)) for is_kind in _NEVER_LABELS):
             return True
-        if is_never_label(self.name, numbers=self.numbers):
-            return True
-        return "language" in normal_name(self.name).split("_") and all(map(_LANGUAGE_CODE.fullmatch, full))
+        return is_never_label(self.name, numbers=self.numbers) or self._holds_languages
+
+    @property
+    def _holds_languages(self) -> bool:
+        named = not _LANGUAGES.isdisjoint(normal_name(self.name).split("_"))
+        return named and all(
+            _LANGUAGE_CODE.fullmatch(value.strip()) for value in self.values if value.strip()
+        )
 
     @property
     def holds_objects(self) -> bool:
@@ -98,6 +119,17 @@ class Column:
         """Whether it is named like a heading or a summary, which is the text column only where there is no
         other."""
         return normal_name(self.name) in HEADING_NAMES
+
+    @property
+    def asks(self) -> bool:
+        """Whether it is named like a question, which another column may answer."""
+        return normal_name(self.name) in QUESTION_NAMES
+
+    @property
+    def counts(self) -> bool:
+        """Whether all values are whole numbers, some of them of two digits or more."""
+        full = [value.strip().lstrip("-") for value in self.values if value.strip()]
+        return all(map(str.isdecimal, full)) and max(map(len, full), default=0) > 1
 
     @property
     def is_decimal(self) -> bool:
@@ -134,6 +166,7 @@ _FILE = lazy_pattern(
 _MONEY = lazy_pattern(r"[$€£¥]\s?\d[\d.,]*|\d[\d.,]*\s?[$€£¥]")
 _SERIAL = lazy_pattern(r"(?=.*[A-Z])(?=.*\d)[A-Z\d]{8,}")
 _UNIX_TIME = lazy_pattern(r"1[0-9]{9}([0-9]{3})?(\.\d+)?")
+_LANGUAGES = {"language", "lang", "locale"}
 _LANGUAGE_CODE = lazy_pattern(r"[a-zA-Z]{2,3}([-_][a-zA-Z]{2,4})?")
 
 
@@ -172,6 +205,10 @@ def _has_no_letter(value: str) -> bool:
     return not any(map(str.isalpha, value)) and any(map(str.isdecimal, value))
 
 
+def _is_part_of_data(value: str) -> bool:
+    return value.lower() in _PARTS_OF_DATA
+
+
 def _is_structure(value: str) -> bool:
     return value[:1] in "[{" and value[-1:] in "]}" and is_structured(value)
 
@@ -185,11 +222,24 @@ def _are_codes(values: Sequence[str]) -> bool:
     return len(set(values)) == len(values) and all(_CODE.fullmatch(value) for value in values)
 
 
+_PARTS_OF_DATA = {
+    "train",
+    "training",
+    "dev",
+    "devel",
+    "valid",
+    "validation",
+    "val",
+    "eval",
+    "test",
+    "testing",
+}
+
 MACHINE_WRITTEN = (is_link, is_date, is_address, _is_hash)
 """Kinds of values that no name of a column has."""
 _NEVER_LABELS = (
     *(is_link, is_date, is_address, _is_hash, _is_file, _is_money, _is_serial, _is_unix_time),
-    _is_structure,
+    *(_is_structure, _is_part_of_data),
 )
 _NEVER_TEXTS = (is_link, is_date, is_address, _is_number, _is_file, _has_no_letter, _is_structure)
 """Kinds of values of which all those of a column must be."""

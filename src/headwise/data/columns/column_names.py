@@ -14,7 +14,7 @@ from headwise.core.text_normalization import without_invisible
 TEXT_NAMES = (
     "text", "review", "review_text", "reviewtext", "review_body", "sentence", "message", "content",
     "body", "comment", "comment_text", "tweet", "utterance", "document", "doc", "description",
-    "question", "query", "post", "sms", "email", "snippet", "phrase", "abstract", "summary",
+    "question", "query", "post", "sms", "email", "utt", "snippet", "phrase", "abstract", "summary",
     "headline", "title", "narrative", "feedback",
     # German, French, Spanish, Italian, Portuguese, Chinese
     "nachricht", "kommentar", "rezension", "satz", "beschreibung", "inhalt", "texte", "avis", "commentaire",
@@ -68,10 +68,11 @@ RARELY_LABEL_NAMES = frozenset(
 )
 """Names of columns that are labels only where no other column can be one."""
 
-_COUNT_WORDS = {
-    *("votes", "vote", "likes", "count", "counts", "num", "upvotes", "downvotes", "retweets", "favorites"),
-    *("favourites", "favorite", "comments", "replies", "views", "followers", "friends", "length"),
+_REACTIONS = {
+    *("votes", "vote", "likes", "upvotes", "downvotes", "retweets", "favorites", "favourites", "favorite"),
+    *("comments", "comms", "replies", "views", "followers", "friends"),
 }
+_COUNT_WORDS = _REACTIONS | {"count", "counts", "num", "length"}
 VOTED_NAMES = {
     *("subreddit", "permalink", "ups", "downs", "upvotes", "upvote_ratio", "num_comments", "descendants"),
     *("view_count", "answer_count", "comment_count"),
@@ -92,6 +93,9 @@ FLAG_NAMES = ("is_spam", "spam")
 
 HEADING_NAMES = ("title", "headline", "summary")
 """The names in `TEXT_NAMES` that may also name the heading of a text."""
+
+QUESTION_NAMES = ("question", "query")
+"""The names in `TEXT_NAMES` of texts that another one may answer."""
 
 PAIR_NAMES = (
     ("premise", "hypothesis"),
@@ -163,6 +167,11 @@ def is_never_label(name: str, *, numbers: bool = False) -> bool:
         return False
     scored = last == "score" and not _MACHINE_WORDS.isdisjoint(before)
     return scored or last in _MEASURE_ENDS or not _COUNT_WORDS.isdisjoint(words)
+
+
+def counts_reactions(name: str) -> bool:
+    """Whether a column's name says that it counts what readers did with a post."""
+    return not _REACTIONS.isdisjoint(normal_name(_CAMEL.sub("_", name)).split("_"))
 
 
 def is_pair_header(first_row: Sequence[str]) -> bool:

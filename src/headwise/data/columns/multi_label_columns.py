@@ -57,9 +57,12 @@ RECURRING = 0.8
 counts as often as it occurs: in a label set with a long tail most labels occur once, but they fill few
 cells."""
 
-SEPARATORS = (DEFAULT_LABEL_SEPARATOR, ";", ",", "#", "><")
+SEPARATORS = (DEFAULT_LABEL_SEPARATOR, "\n", ";", ",", "#", "><")
 """Separators of labels to try if the user gives none, the most reliable first. doccano writes `a#b`, Stack
 Overflow `<a><b>`."""
+
+WEAK_SEPARATORS = ("/", "+", "&")
+"""Separators that may as well belong to a name (`Sci/Tech`)."""
 
 BLANK = " "
 """The separator of labels without blanks in them, such as arXiv's `cs.CL cs.LG`."""
@@ -235,31 +238,39 @@ def separator_of(values: Sequence[object], options: ReadOptions, name: str) -> s
     cells = [value for value in full if isinstance(value, str)]
     marks = (_trimmed(requested),) if requested else SEPARATORS
     mark = next((mark for mark in marks if _parts_recur(cells, mark, bool(requested))), None)
-    return BLANK if mark is None and not requested and _blanks_separate(cells, name) else mark
+    if mark is not None or requested:
+        return mark
+    for mark in WEAK_SEPARATORS:
+        if _parts_recur(cells, mark, requested=False) and _stand_alone(cells, mark):
+            return mark
+    return BLANK if _blanks_separate(cells, name) else None
+
+
+def _stand_alone(cells: Sequence[str], separator: str) -> bool:
+    """Whether most labels of sets also stand alone in other cells."""
+    sets = {frozenset(parts_of(cell, separator)) for cell in cells}
+    alone = {label for labels in sets if len(labels) == 1 for label in labels}
+    joint = [labels for labels in sets if len(labels) > 1]
+    return len(joint) > 1 and most_true(label in alone for labels in joint for label in labels)
 
 
 def _blanks_separate(cells: Sequence[str], name: str) -> bool:
     """Whether blanks separate labels, rather than the words of a label (`very good`): the column is named
     in the plural or most labels are names of several parts; and most labels of sets also stand alone, as
     `very` does not."""
-    sets = {frozenset(cell.split()) for cell in cells}
-    alone = {label for labels in sets if len(labels) == 1 for label in labels}
-    joint = [label for labels in sets if len(labels) > 1 for label in labels]
-    if sum(len(labels) > 1 for labels in sets) < 2:
+    joint = [label for cell in {*cells} if len(labels := cell.split()) > 1 for label in labels]
+    if not all(any(map(str.isalnum, label)) for label in joint):  # a mark between labels
         return False
-    if name_rank(name, _SET_NAMES) is None and not most_true(
-        _PARTED.fullmatch(label) is not None for label in joint
-    ):
-        return False
-    return most_true(label in alone for label in joint)
+    parted = most_true(_PARTED.fullmatch(label) is not None for label in joint)
+    return (parted or name_rank(name, _SET_NAMES) is not None) and _stand_alone(cells, BLANK)
 
 
 def _parts_recur(cells: Sequence[str], separator: str, requested: bool) -> bool:
-    """Whether the parts of cells recur in other cells. A comma, semicolon or hash may belong to a name
-    (`Toys, games`), whose parts recur only with each other: for these marks equal sets count once, unless
-    the user gave the separator."""
+    """Whether the parts of cells recur in other cells. A comma, semicolon, hash or weak separator may
+    belong to a name (`Toys, games`), whose parts recur only with each other: for these equal sets count
+    once, unless the user gave the separator."""
     parted = [parts_of(cell, separator) for cell in cells]
-    if not requested and separator in (",", ";", "#"):
+    if not requested and separator in (",", ";", "#", *WEAK_SEPARATORS):
         parted = list({frozenset(parts): parts for parts in parted}.values())
     multiple = [parts for parts in parted if len(parts) > 1]
     if len(multiple) < 2:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from headwise.data.columns.column_contents import Column
 from headwise.data.columns.column_names import PAIR_LABEL_NAMES, PAIR_NAMES, normal_name
+from headwise.data.columns.column_notes import other_labels_notes
 from headwise.data.columns.item_options import PairOptions
 from headwise.data.columns.soft_label_columns import WEIGHT_NAMES, choose_weight
 from headwise.data.columns.text_columns import (
@@ -96,6 +97,8 @@ def choose_pair_columns(
             remaining = [column for column in remaining if column.numbers] or remaining
         label = _label_column(remaining)
         if label is not None:
+            if labelled:
+                source.notes += other_labels_notes([c for c in remaining if c.name != label])
             guessed += [f"label={label!r}"] if labelled else []  # prediction does not use it
         elif labelled:
             raise ambiguous_columns_error(

@@ -1,7 +1,7 @@
 """Choose the text column and the label column of a table, and explain the choice."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from headwise.core.errors import ConfigError, close_names
@@ -12,6 +12,7 @@ from headwise.data.columns.column_names import (
     RARELY_LABEL_NAMES,
     TEXT_NAMES,
     VOTED_NAMES,
+    counts_reactions,
     has_usual_name,
     join_text_parts,
     joined_column_names,
@@ -19,6 +20,8 @@ from headwise.data.columns.column_names import (
     name_rank,
     normal_name,
 )
+from headwise.data.columns.column_notes import other_labels_notes, unused_columns_notes
+from headwise.data.columns.span_columns import span_columns, span_rows_error
 from headwise.data.columns.tabular_columns import TabularColumn
 from headwise.data.errors import DataError
 from headwise.data.files.file_source import DataSource, Record
@@ -91,6 +94,11 @@ def choose_columns(
         flags = "--text-column/--label-column" if labelled else "--text-column"
         source.notes.append(f"columns guessed: {', '.join(guessed)} - override with {flags}")
     remaining = [column for column in open_columns if column not in (*read, label)]
+    if labelled and label is not None and not options.label_column:
+        if names := span_columns(remaining, text):
+            raise span_rows_error(names, label.name, source)
+        source.notes += other_labels_notes(remaining)
+    source.notes += unused_columns_notes(remaining)
     if unused := [c for c in remaining if (c.strings and c.words >= 3) or c.has_unique_words]:
         note = f"columns of text that are not used: {', '.join(repr(column.name) for column in unused)}"
         if len(unused) == 1 and guessed and label is not None:
@@ -236,9 +244,10 @@ def _joined_column(columns: Sequence[Column]) -> Column | None:
 
 
 def _text_column(columns: list[Column]) -> Column | None:
-    columns = [
-        column for column in columns if column.strings and (not column.identifies or _is_text_named(column))
-    ]
+    columns = [c for c in columns if c.strings and (not c.identifies or _is_text_named(c))]
+    lettered = [column for column in columns if column.has_letters]
+    if any(name_rank(c.name, LABEL_NAMES) is None and not c.is_categorical for c in lettered):
+        columns = lettered
     columns = [column for column in columns if column.is_mostly_filled] or columns
     columns = [c for c in columns if _is_text_named(c) or not (c.has_few_values and c.words < 2)]
     varied = [column for column in columns if not column.has_few_values]
@@ -249,6 +258,8 @@ def _text_column(columns: list[Column]) -> Column | None:
         c for c in columns if name_rank(c.name, LABEL_NAMES) is None or (c.is_prose and other_label)
     ]
     named = _by_name(columns, TEXT_NAMES)
+    if named and named.asks and any(c.words >= 3 and not c.heads for c in candidates if c is not named):
+        return None  # the other text may be the answer
     if named and not (named.heads and any(c.words >= 2 * named.words for c in candidates)):
         return named
     longest = sorted(candidates, key=lambda column: column.words, reverse=True)
@@ -260,9 +271,13 @@ def _text_column(columns: list[Column]) -> Column | None:
 
 def _without_votes(columns: list[Column]) -> list[Column]:
     """The columns without a `score` that counts the votes for a post."""
-    names = {normal_name(column.name) for column in columns}
-    votes = {"score"} if not names.isdisjoint(VOTED_NAMES) else set[str]()
-    return [column for column in columns if normal_name(column.name) not in votes]
+    voted = any(normal_name(column.name) in VOTED_NAMES for column in columns)
+    counted = any(column.numbers and counts_reactions(column.name) for column in columns)
+    return [
+        column
+        for column in columns
+        if normal_name(column.name) != "score" or not (voted or (counted and column.counts))
+    ]
 
 
 def _label_column(columns: list[Column], *, needed: bool) -> Column | None:
@@ -279,8 +294,8 @@ def _label_column(columns: list[Column], *, needed: bool) -> Column | None:
     if needed and not candidates:
         candidates = [column for column in columns if column.is_decimal]
     for better in (
-        lambda c: c.distinct > 1,
-        lambda c: normal_name(c.name) not in RARELY_LABEL_NAMES,
+        lambda c: c.varies,
+        lambda c: normal_name(c.name) not in RARELY_LABEL_NAMES and not c.heads,
         lambda c: not c.is_decimal,
         lambda c: has_usual_name(c.name, LABEL_NAMES),
     ):
@@ -332,14 +347,23 @@ def ambiguous_columns_error(
         examples = [_shortened(value) for value in dict.fromkeys(column.values)][:3]
         shown.append(f"\n  {number} {column.name!r}: {', '.join(examples)}")
     for column in columns:
-        inner = (
-            json.loads(column.values[0]) if column.values[0].startswith("{") and not column.strings else {}
-        )
-        shown += [f"\n  {column.name}.{key}: {_shortened(as_text(value))}" for key, value in inner.items()]
+        if not column.strings and column.values[0][:1] in ("{", "["):
+            inner = _inner_values(column.name, json.loads(column.values[0]))
+            shown += [f"\n  {path}: {_shortened(as_text(value))}" for path, value in inner]
     if len(shown) > MOST_SHOWN:
         shown[MOST_SHOWN:] = [f"\n  and {len(shown) - MOST_SHOWN:,} more"]
     advice = f"give {flags} with one of these names or numbers:{''.join(shown)}"
     return source.error(code, f"{what} cannot be guessed", advice=advice)
+
+
+def _inner_values(path: str, value: object) -> Iterator[tuple[str, object]]:
+    """The values of an object and of a list of objects, with the names that lead to them."""
+    if isinstance(value, dict):
+        yield from ((f"{path}.{key}", inner) for key, inner in value.items())
+    elif isinstance(value, list):
+        objects = ((number, item) for number, item in enumerate(value) if isinstance(item, dict))
+        for number, item in objects:
+            yield from _inner_values(f"{path}.{number}", item)
 
 
 def _shortened(value: str) -> str:

@@ -5,7 +5,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from headwise.data.columns.cell_values import parse_cell
 from headwise.data.files.file_source import DataSource, Record, look_ahead
-from headwise.data.formats import annotation_tools, argilla, label_studio, prodigy, spacy_training
+from headwise.data.formats import (
+    annotation_tools,
+    argilla,
+    label_studio,
+    prodigy,
+    spacy_training,
+    token_spans,
+)
 
 Recognise = Callable[[Sequence[Mapping[str, object]]], bool]
 """Whether the first objects of a file are an export of a tool."""
@@ -20,6 +27,7 @@ EXPORTS: tuple[tuple[Recognise, Flatten], ...] = (
     (annotation_tools.recognise_dataturks, annotation_tools.dataturks_texts),
     (annotation_tools.recognise_doccano, annotation_tools.labelled_texts),
     (spacy_training.recognise_paragraphs, spacy_training.sentences),
+    (token_spans.recognise, token_spans.tagged_tokens),
 )
 
 _INNER = ("data.", "annotations.", "annotation.", "responses.", "fields.")

@@ -33,6 +33,7 @@ from headwise.data.formats.span_offsets import (
     resolve_offsets,
     usual_unit,
 )
+from headwise.data.formats.span_values import SPAN_NAMES, parse_span
 from headwise.data.formats.structured_records import read_structured, sample_rows
 from headwise.data.formats.unlabelled_records import labelled_records, skips_unanswered
 from headwise.data.items.examples import TaggedSentence
@@ -55,25 +56,6 @@ def tag_column(requested: str | None, columns: Sequence[str], form: str) -> str:
     return name
 
 
-SPAN_NAMES = ("spans", "entities", "ents", "label", "labels", "annotations", "annotation", "ner")
-"""Usual names of the field of spans, the most certain first."""
-
-_START = ("start", "start_offset", "startOffset", "start_char", "begin", "offset")
-_END = ("end", "end_offset", "endOffset", "end_char", "stop")
-_TYPE = (
-    "className",
-    "displayName",
-    "label",
-    "type",
-    "labels",
-    "entity",
-    "entity_group",
-    "entity_type",
-    "category",
-    "tag",
-    "class",
-)
-_WRITTEN = ("text", "value", "surface", "mention", "covered_text")
 _SUGGESTED = ("prediction", "predictions", "suggestion", "suggestions")
 _EXPECTED = 'spans such as [0, 5, "PER"]: the first character, the one after the last, and the type'
 
@@ -89,7 +71,7 @@ def recognise(head: Sequence[Line], *, beside_labels: bool = False) -> str | Non
     if not beside_labels and any(row.get(field) not in (None, "") for field in labels for row in rows):
         return None
     lists = [value for row in rows if isinstance(value := row.get(name), list)]
-    fits = most_true(_span(span) is not None for spans in lists for span in spans)
+    fits = most_true(parse_span(span) is not None for spans in lists for span in spans)
     full = sum(row.get(name) not in (None, "") for row in rows)
     return f"spans of characters in {name!r}" if fits and 2 * len(lists) > full else None
 
@@ -114,7 +96,7 @@ def _span_field(rows: Sequence[Mapping[str, object]]) -> str | None:
     with_spans = [
         name
         for name in names
-        if any(_span(span) is not None for row in rows for span in _elements(row.get(name)))
+        if any(parse_span(span) is not None for row in rows for span in _elements(row.get(name)))
     ]
     place = most_usual_column(with_spans, SPAN_NAMES)
     return with_spans[place or 0] if with_spans else None
@@ -129,32 +111,6 @@ def _usual_field(rows: Sequence[Mapping[str, object]], usual: tuple[str, ...]) -
     names = list(dict.fromkeys(name for row in rows for name in row))
     place = most_usual_column(names, usual)
     return None if place is None else names[place]
-
-
-def _span(raw: object) -> CharacterSpan | None:
-    """A span from its JSON value, a list or an object; None if it is invalid."""
-    written, is_value = None, False
-    if isinstance(raw, dict):
-        start, end, kind = (
-            next((raw[name] for name in names if name in raw), None) for names in (_START, _END, _TYPE)
-        )
-        if end is None and isinstance(start, int) and isinstance(raw.get("length"), int):
-            end = start + raw["length"]
-        field = next((name for name in _WRITTEN if isinstance(raw.get(name), str) and raw[name]), None)
-        written, is_value = raw.get(field or ""), field == "value"
-    elif isinstance(raw, list) and len(raw) in (3, 4):
-        start, end, kind = raw[:3]
-        if isinstance(start, str):  # the type first, as Argilla writes it
-            start, end, kind = end, kind, start
-    else:
-        return None
-    if isinstance(kind, list) and len(kind) == 1:
-        kind = kind[0]
-    if type(kind) is int:  # the number of a label, as doccano writes it
-        kind = str(kind)
-    if type(start) is not int or type(end) is not int or not isinstance(kind, str):
-        return None
-    return CharacterSpan(start, end, kind.strip(), written, is_value)
 
 
 def choose_fields(
@@ -191,7 +147,7 @@ def offset_unit(head: Sequence[Line], text: str, spans: str | None, words: Words
     """The usual unit of the offsets of a file, from its first records."""
     texts = []
     for row in sample_rows(head):
-        content, listed = row.get(text), map(_span, _elements(row.get(spans or "")))
+        content, listed = row.get(text), map(parse_span, _elements(row.get(spans or "")))
         if isinstance(content, str) and (valid := [span for span in listed if span is not None]):
             texts.append((content, valid))
     return usual_unit(texts, words)
@@ -280,7 +236,7 @@ def _in_order(raw_spans: object, text: str, unit: OffsetUnit) -> tuple[list[Char
         raise ValueError(f"spans that are {as_text(raw_spans)[:40] or 'null'}")
     spans = []
     for raw_span in raw_spans:
-        span = _span(raw_span)
+        span = parse_span(raw_span)
         if span is None:
             raise ValueError(f"the span {as_text(raw_span)[:60]}")
         spans.append(span)

@@ -18,8 +18,9 @@ LIST_NAMES = ("common_examples", "annotations", "data", "examples", "records", "
 _ARRAY = lazy_pattern(r"\[\s*(\{|\[\s*\"|\]?\s*$)")
 _LIST = lazy_pattern(r"\[\s*(\{|\[\s*\"|null|$)")
 _SPACE = lazy_pattern(r"\s*")
-_RASA = "rasa_nlu_data"
-_BESIDE_LIST = {_RASA, "meta", "metadata", "info", "includes", "links"}
+_AROUND_LIST = {"rasa_nlu_data", "assets"}
+"""Names of objects around a list of records, of Rasa and of Azure's language service."""
+_BESIDE_LIST = {*_AROUND_LIST, "meta", "metadata", "info", "includes", "links"}
 """Names of objects beside a list of records."""
 _ELEMENT_SEPARATOR = lazy_pattern(r"[\s,]*")
 
@@ -87,7 +88,7 @@ def _list_inside(text: str) -> tuple[int, str] | None:
             at = _SPACE.match(text, at).end()  # type: ignore[union-attr]
             if _LIST.match(text, at) and (key in LIST_NAMES or _begins_with_text(text, at + 1)):
                 return at, key
-            if key == _RASA and text.startswith("{", at):
+            if key in _AROUND_LIST and text.startswith("{", at):
                 at += 1
                 continue
             value, at = decoder.raw_decode(text, at)

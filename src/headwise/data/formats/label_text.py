@@ -29,7 +29,7 @@ def recognise(texts: Sequence[str]) -> bool:
     columns; or a number, then a space."""
     tabbed = [text for text in texts if "\t" in text]
     if 2 * len(tabbed) <= len(texts):
-        numbered = [text for text in texts if _NUMBER.match(text)]
+        numbered = [text for text in texts if _NUMBER.match(text) and any(map(str.isalpha, text))]
         return len(numbered) >= _MAJORITY * len(texts) and values_recur(
             text.split()[0] for text in numbered
         )

@@ -146,10 +146,14 @@ _MOST = 10  # rows above the header
 def title_rows(rows: Sequence[Sequence[str]], options: ReadOptions) -> int:
     """The number of title rows above the header of a table.
 
-    At most the first cell of a title row is filled. The row after them must look like a header, with a
-    distinct name for every column.
+    At most the first cell of a title row is filled; or one of its cells is empty, as where a cell covers
+    several columns, and the first row without an empty cell has usual names. The row after them must look
+    like a header, with a distinct name for every column.
     """
     start = next((i for i, row in enumerate(rows[: _MOST + 1]) if any(map(str.strip, row[1:]))), 0)
+    full = next((i for i, row in enumerate(rows[: _MOST + 1]) if all(map(str.strip, row))), 0)
+    if full > start and has_usual_name_in(rows[full]) and not has_usual_name_in(rows[start]):
+        start = full
     if not start or options.header is False:
         return 0
     requested = (options.text_column, options.label_column)

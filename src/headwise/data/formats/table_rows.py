@@ -52,6 +52,7 @@ def records_from_rows(rows: Iterator[Cells], source: DataSource) -> Iterator[Rec
         if not declared and len(head) > 1 and is_rule(head[1][1]):
             source.notes.append(f"line {head[1][0]} is no data: a rule below the header")
             above_data = 2
+            rows = ((number, [*map(str.strip, cells)]) for number, cells in rows)  # padded to one width
         for _ in range(above_data):
             next(rows)
         if nameless := nameless_column(first, sample[above_data:]):

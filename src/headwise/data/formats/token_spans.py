@@ -1,0 +1,113 @@
+"""Lists of words with spans that count words, as SpERT and GLiNER read them:
+
+    {"tokens": ["Tom", "Hanks", "ran"], "entities": [{"type": "PER", "start": 0, "end": 2}]}
+    {"tokenized_text": ["Tom", "Hanks", "ran"], "ner": [[0, 1, "PER"]]}
+
+The end of a span is the word after its last one (SpERT). If a span of the file ends where it starts, the
+ends are the last words (GLiNER).
+
+Code: HW246, a span that is none, or overlaps another.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+
+from headwise.data.columns.column_names import TEXT_NAMES, most_usual_column, name_rank, normal_name
+from headwise.data.files.file_source import DataSource, Record, look_ahead, most_true
+from headwise.data.formats.span_values import SPAN_NAMES, CharacterSpan, parse_span
+
+TOKENS, TAGS = "tokens", "ner_tags"
+"""The fields of the words and of their tags that the records get."""
+
+_TOKEN_NAMES = ("tokens", "words", "tokenized_text")
+_EXPECTED = "spans of words that do not overlap, each with its start, its end and its type"
+
+
+def recognise(rows: Sequence[Mapping[str, object]]) -> bool:
+    """Whether objects have lists of words beside spans that count these, and no tags of them."""
+    fields = _fields(rows)
+    if fields is None:
+        return False
+    words, spans = fields
+    pairs = [(_list(row.get(words)), _spans(row.get(spans))) for row in rows]
+    return most_true(all(span.end <= len(tokens) for span in listed) for tokens, listed in pairs if listed)
+
+
+def _fields(rows: Sequence[Mapping[str, object]]) -> tuple[str, str] | None:
+    """The names of the fields of words and of spans; None if there are none, or a text beside them, whose
+    characters the spans count."""
+    names = [*dict.fromkeys(name for row in rows for name in row)]
+    words = next((name for name in names if normal_name(name) in _TOKEN_NAMES), None)
+    with_spans = [name for name in names if any(_spans(row.get(name)) for row in rows)]
+    place = most_usual_column(with_spans, SPAN_NAMES)
+    if words is None or place is None:
+        return None
+    if any(isinstance(word, dict) for row in rows for word in _list(row.get(words))):
+        return None
+    spans = with_spans[place]
+    text_names = [name for name in names if name_rank(name, TEXT_NAMES) is not None]
+    texts = [(row[name], _spans(row.get(spans))) for row in rows for name in text_names if row.get(name)]
+    if texts and not any(_cuts_word(span, str(text)) for text, listed in texts for span in listed):
+        return None
+    return words, spans
+
+
+def _cuts_word(span: CharacterSpan, text: str) -> bool:
+    """Whether a span of characters would begin or end within a word."""
+    return any(at > 0 and text[at - 1 : at + 1].isalnum() and at < len(text) for at in span[:2])
+
+
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
+
+
+def _spans(value: object) -> list[CharacterSpan]:
+    """The valid spans of a list, whose offsets count words here."""
+    return [span for span in map(parse_span, _list(value)) if span is not None]
+
+
+def tagged_tokens(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
+    """The records with a BIO tag for each word in place of the spans; invalid ones are reported and left
+    out."""
+    head, records = look_ahead(records)
+    words, spans = _fields([record.fields for record in head]) or (TOKENS, SPAN_NAMES[0])
+    pairs = [(_list(record.fields.get(words)), _spans(record.fields.get(spans))) for record in head]
+    last = int(any(span.start == span.end for _, listed in pairs for span in listed))
+    end = "its last word" if last else "the word after its last one"
+    source.notes.append(f"the spans in {spans!r} count words, and end with {end}")
+    for record in records:
+        fields = {name: value for name, value in record.fields.items() if name not in (words, spans)}
+        tokens, listed = record.fields.get(words), record.fields.get(spans)
+        try:
+            tags = None if listed is None else _tags(listed, [*map(str, _list(tokens))], last)
+        except ValueError as error:
+            source.report_error("HW246", str(error), record.line, expected=_EXPECTED)
+            continue
+        yield Record(record.line, {**fields, TOKENS: tokens, TAGS: tags})
+
+
+def _tags(listed: object, words: Sequence[str], last: int) -> list[str]:
+    """The BIO tags of words.
+
+    Raises:
+        ValueError: A span is invalid, differs from its words, or overlaps another.
+    """
+    spans = _spans(listed)
+    if not isinstance(listed, list) or len(spans) < len(listed):
+        raise ValueError(f"spans of which one is none: {str(listed)[:60]}")
+    spans = sorted({span._replace(end=span.end + last) for span in spans}, key=lambda span: span[:2])
+    tags = ["O"] * len(words)
+    for span in spans:
+        if not 0 <= span.start < span.end <= len(words) or not span.type:
+            place = f"from word {span.start} to {span.end - last} of {len(words)}"
+            raise ValueError(f"a span of {span.type!r} {place}")
+        covered = " ".join(words[span.start : span.end])
+        if span.written and not span.is_value and "".join(span.written.split()) != "".join(covered.split()):
+            raise ValueError(f"the span {span.written!r} around the words {covered!r}")
+        tags[span.start : span.end] = [f"B-{span.type}", *[f"I-{span.type}"] * (span.end - span.start - 1)]
+    for first, second in pairwise(spans):
+        if second.start < first.end:
+            raise ValueError(
+                f"spans that overlap: {first.type!r} and {second.type!r} at word {second.start}"
+            )
+    return tags
