@@ -1,9 +1,10 @@
 """The training loop: short, exact, resumable.
 
 The saved state holds everything that the rest of a run depends on: weights, optimizer moments, moving
-average, random generators and counters. Batches and learning rates are functions of seed, epoch and step.
-So a run that was killed anywhere and resumed ends with the same weights as an uninterrupted one. What the
-loop needs of a task is its `Objective`.
+average, random generators and counters; of the tables of a base, which do not change, only a digest.
+Batches and learning rates are functions of seed, epoch and step. So a run that was killed anywhere and
+resumed ends with the same weights as an uninterrupted one. What the loop needs of a task is its
+`Objective`.
 """
 
 import math
@@ -21,6 +22,7 @@ from torch import Tensor, nn
 from headwise.core.config import JsonObject
 from headwise.core.errors import HeadwiseError
 from headwise.data.items.dataset import plan_batches
+from headwise.nn.embeddings.base_embedding import frozen_tables
 from headwise.nn.embeddings.word_reading import RowEmbedding
 from headwise.training.optimizer import AdamW
 from headwise.training.run_state import (
@@ -28,6 +30,7 @@ from headwise.training.run_state import (
     RunProgress,
     TrainingInterrupted,
     check_tensors,
+    digest_of,
     generator_state,
     load_state,
     load_tensors,
@@ -145,6 +148,8 @@ def train(
         HeadwiseError: The loss is not a number, or the state cannot be resumed.
     """
     identity = {**(identity or {}), "train": asdict(config)} | ({} if until is None else {"until": until})
+    if tables := frozen_tables(model):
+        identity["tables"] = digest_of(tables)
     run = _TrainingRun(model, objective, config, folder, identity, rates or {}, until)
     run.where = where or run.where
     with record_signals() as stop, run.optimizer.postponed():
@@ -207,6 +212,7 @@ class _TrainingRun:
         self.folder, self.identity, self.until = folder, identity, until
         self.device = next(model.parameters()).device
         self.parameters = {n: p for n, p in model.named_parameters() if p.requires_grad}
+        self.tables = frozen_tables(model)
         self.optimizer = AdamW(self._groups(rates), self._row_embeddings())
         self.rates = [group["lr"] for group in self.optimizer.param_groups]
         self.average = (
@@ -324,7 +330,7 @@ class _TrainingRun:
             merit = config.selection_score(progress.epoch, scores)
             if merit > progress.best_score or self.until is not None:
                 progress.best_score, progress.best_epoch, progress.stale = merit, progress.epoch, 0
-                write_atomically(self.model.state_dict(), self._best(progress.epoch), {})
+                write_atomically(self._weights(), self._best(progress.epoch), {})
             else:
                 progress.stale += 1
         progress.seconds += time.monotonic() - began
@@ -363,6 +369,10 @@ class _TrainingRun:
             for name, parameter in self.parameters.items():
                 parameter.copy_(weights[name])
 
+    def _weights(self) -> dict[str, Tensor]:
+        """The tensors of the model that training changes."""
+        return {name: value for name, value in self.model.state_dict().items() if name not in self.tables}
+
     def _best(self, epoch: int) -> Path:
         return self.folder / f"best-{epoch + 1}.safetensors"
 
@@ -370,8 +380,8 @@ class _TrainingRun:
         """Load the best weights into the model."""
         path = self._best(self.progress.best_epoch)
         weights, _ = load_tensors(path)
-        check_tensors(path, weights, self.model.state_dict())
-        self.model.load_state_dict(weights)
+        check_tensors(path, weights, self._weights())
+        self.model.load_state_dict({**self.tables, **weights})
         self.model.eval()
 
     def report(self, scores: dict[str, float] | None = None) -> EpochReport:
@@ -392,7 +402,7 @@ class _TrainingRun:
             self.save()
 
     def save(self) -> None:
-        tensors = {f"model/{name}": value for name, value in self.model.state_dict().items()}
+        tensors = {f"model/{name}": value for name, value in self._weights().items()}
         for name, parameter in self.parameters.items():
             for key, value in self.optimizer.tensors(parameter).items():
                 tensors[f"optimizer/{name}/{key}"] = value
@@ -414,13 +424,12 @@ class _TrainingRun:
     def load(self) -> None:
         tensors, self.progress = load_state(self.folder / STATE, self.identity)
         check_tensors(self.folder / STATE, tensors, self._expected(tensors))
-        self.model.load_state_dict(
-            {
-                name.removeprefix("model/"): value
-                for name, value in tensors.items()
-                if name.startswith("model/")
-            }
-        )
+        weights = {
+            name.removeprefix("model/"): value
+            for name, value in tensors.items()
+            if name.startswith("model/")
+        }
+        self.model.load_state_dict({**self.tables, **weights})
         for name, parameter in self.parameters.items():
             prefix = f"optimizer/{name}/"
             moments = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
@@ -441,7 +450,7 @@ class _TrainingRun:
         A parameter that never had a gradient has no moments, so moments are expected only where the file
         has some.
         """
-        expected = {f"model/{name}": value for name, value in self.model.state_dict().items()}
+        expected = {f"model/{name}": value for name, value in self._weights().items()}
         for name, parameter in self.parameters.items():
             moments = self.optimizer.expected(parameter, self.progress.step)
             named = {f"optimizer/{name}/{key}": value for key, value in moments.items()}

@@ -7,6 +7,7 @@ updates, with its state saved (`record_signals`). A batch that does not fit into
 does (`OutOfMemoryRetry`).
 """
 
+import hashlib
 import json
 import os
 import signal
@@ -91,6 +92,15 @@ def save_state(path: Path, tensors: dict[str, Tensor], progress: RunProgress, id
     counters = {**asdict(progress), "best_score": _number(progress.best_score)}
     metadata = {"format": FORMAT, "progress": json.dumps(counters), "identity": json.dumps(identity)}
     write_atomically(tensors, path, metadata)
+
+
+def digest_of(tensors: Mapping[str, Tensor]) -> str:
+    """The SHA-256 of the names, types and values of tensors."""
+    digest = hashlib.sha256()
+    for name, tensor in tensors.items():
+        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
+        digest.update(tensor.detach().cpu().contiguous().view(torch.uint8).numpy())
+    return digest.hexdigest()
 
 
 def load_state(path: Path, identity: JsonObject) -> tuple[dict[str, Tensor], RunProgress]:

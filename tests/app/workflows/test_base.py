@@ -10,16 +10,18 @@ import torch
 
 from headwise.app.workflows.train import train_files
 from headwise.artifacts import load_model
-from headwise.core.errors import ConfigError
+from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.data.splits.data_parts import DataParts
 from headwise.linear import baselines
 from headwise.linear.baselines import fit_baseline
 from headwise.nn.embeddings.base_embedding import BaseEmbedding
-from headwise.text.static_embeddings import StaticEmbeddings, choose_base, save_base
+from headwise.text.static_embeddings import StaticEmbeddings, choose_base, open_base, save_base
 from headwise.text.static_embeddings.base_choice import MIN_COVERAGE
 from headwise.text.static_embeddings.base_vectors import QuantizedMatrix
 from headwise.training import fit as fit_room
+from headwise.training import loop
 from headwise.training.loop import REFIT_FOLDER
+from headwise.training.run_state import load_tensors
 
 SMALL = {
     "encoder": {"width": 8, "heads": 2, "head-size": 4, "layers": 1},
@@ -212,6 +214,25 @@ def test_a_later_training_that_was_stopped_goes_on(tmp_path, base, monkeypatch, 
     for name, values in whole.state_dict().items():
         assert torch.equal(values, resumed.state_dict()[name]), name
     assert not (tmp_path / "stopped" / "training").exists()
+
+
+def test_the_state_of_a_run_leaves_out_the_tables_of_the_base_and_knows_them(tmp_path, base, monkeypatch):
+    def stop(run):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(loop._TrainingRun, "take_best", stop)
+        with pytest.raises(KeyboardInterrupt):
+            run(tmp_path, base)
+    folder = tmp_path / "model" / "training"
+    for path, prefix in ((folder / loop.STATE, "model/"), (*folder.glob("best-*"), "")):
+        names = {name.removeprefix(prefix) for name in load_tensors(path)[0]}
+        assert "embedding.norm.weight" in names
+        assert not names & {f"embedding.{name}" for name in ("values", "scales", "weights")}
+    tables = QuantizedMatrix.of(np.ones((len(WORDS), 6), dtype=np.float32))
+    save_base(replace(open_base(base), table=tables), base, "#\n")
+    with pytest.raises(HeadwiseError, match="tables was"):
+        run(tmp_path, base, resume=True)
 
 
 def test_a_base_has_no_cls_state(tmp_path, base):

@@ -270,3 +270,14 @@ class BaseWords:
 
     def __init__(self, words: tuple[str, ...]):
         self.words = words
+
+
+def frozen_tables(model: nn.Module) -> dict[str, Tensor]:
+    """The tables of a base in a model, by their names in its state dict. Training does not change them: a
+    run does not save them, and resuming makes them again."""
+    return {
+        f"{place}.{name}": table
+        for place, module in model.named_modules()
+        if isinstance(module, BaseEmbedding)
+        for name, table in module.named_buffers(recurse=False)
+    }
