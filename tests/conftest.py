@@ -43,6 +43,29 @@ def takes_under() -> Callable[[float, Callable[[], object]], bool]:
 
 
 @pytest.fixture(scope="session")
+def without_base_encoder():
+    """A context in which no model starts from the encoder of the base `english` by itself: it has 256
+    features, so that a training run of a few texts takes seconds. `test_base_encoder.py` has its rules."""
+
+    @contextlib.contextmanager
+    def without_base_encoder():
+        with pytest.MonkeyPatch.context() as patch:
+            for task in ("classify", "multi_label_task"):
+                name = f"headwise.models.tasks.{task}.pretrained_encoder"
+                patch.setattr(name, lambda sections, parts, labels: {})
+            yield
+
+    return without_base_encoder
+
+
+@pytest.fixture
+def narrow(without_base_encoder):
+    """`without_base_encoder`, for a whole test."""
+    with without_base_encoder():
+        yield
+
+
+@pytest.fixture(scope="session")
 def one_registry() -> None:
     """The exporter of torch makes its table of operators once, not for every graph: a quarter of its time.
 

@@ -43,6 +43,8 @@ NEEDS_MODEL = (
     "how-to/spacy.md",
     "how-to/offline-page.md",
 )
+WITH_BASE_ENCODER = ("bases.md", "tutorials/few-labels.md")
+"""Pages whose models start from the encoder of the base; on the others it only takes seconds."""
 NEEDS_LIBRARIES = dict.fromkeys(("exporting.md", "how-to/onnx.md"), ("onnx", "onnxscript", "onnxruntime"))
 
 
@@ -76,7 +78,7 @@ def of_two_epochs(*layers) -> RunConfig:
 
 
 @pytest.fixture(scope="module")
-def run_page(place):
+def run_page(place, without_base_encoder):
     """Run the blocks of a page, once; those that others build on go first."""
     done = set()
 
@@ -96,7 +98,8 @@ def run_page(place):
         ):  # by its entry point, wherever headwise was installed since it has one
             importlib.import_module("headwise.app.spacy_component")
         names, known = {"__name__": page}, set(PRIORS)
-        with contextlib.chdir(place), pytest.MonkeyPatch.context() as patch:
+        encoder = contextlib.nullcontext() if page in WITH_BASE_ENCODER else without_base_encoder()
+        with encoder, contextlib.chdir(place), pytest.MonkeyPatch.context() as patch:
             patch.setenv("COLUMNS", "100")
             patch.setattr(sys, "argv", ["python"])
             patch.syspath_prepend(PROJECT)  # some pages use `benchmarks`

@@ -32,7 +32,7 @@ def texts(truth, count, seed):
 def trained(truth, head, rows):
     path = truth.place("soft").with_suffix(".csv")
     path.write_text("\n".join([head, *rows]) + "\n")
-    settings = [{"model": {"task": "classify"}, "split": {"test": 0.0}}]
+    settings = [{"model": {"task": "classify"}, "split": {"test": 0.0}, "base": {"encoder": "off"}}]
     return train_files(path, truth.place("model"), settings=settings, baseline=False)
 
 

@@ -537,7 +537,7 @@ def test_stopped_and_resumed(files, fork, run, whole, number, code):
         assert model_bytes(files / "reviews.model") == whole
 
 
-def test_what_the_doctor_has_against_the_labels_is_told(run, tmp_path):
+def test_what_the_doctor_has_against_the_labels_is_told(run, narrow, tmp_path):
     file = tmp_path / "texts.csv"
     rows = [f"a film {n},{('good', 'Good', 'bad')[n % 3]}\n" for n in range(60)]
     file.write_text("text,label\n" + "".join(rows) + "a film 0,bad\nsome film,odd\n")
@@ -557,7 +557,7 @@ def test_what_the_doctor_has_against_the_labels_is_told(run, tmp_path):
     assert "headwise doctor" not in err
 
 
-def test_the_doctor_that_says_where_is_told_how_the_file_is_read(run, tmp_path):
+def test_the_doctor_that_says_where_is_told_how_the_file_is_read(run, narrow, tmp_path):
     """Without these flags that command would end with an error, or look at another column."""
     file = tmp_path / "some tickets.csv"
     rows = [f"{n};a film {n};{('good', 'bad')[n % 2]};{('high', 'low')[n % 2]}\n" for n in range(60)]
@@ -571,7 +571,7 @@ def test_the_doctor_that_says_where_is_told_how_the_file_is_read(run, tmp_path):
     assert "'odd' (1)" in " ".join(out.split())
 
 
-def test_weights_of_goods_are_told(run, tmp_path):
+def test_weights_of_goods_are_told(run, narrow, tmp_path):
     file = tmp_path / "texts.csv"
     rows = [f"a film {n},{('good', 'bad')[n % 2]},{10 ** (n % 4)}\n" for n in range(60)]
     file.write_text("text,label,weight\n" + "".join(rows))

@@ -39,6 +39,7 @@ class Row(NamedTuple):
         score: Where to find a score in what `evaluate --json` prints.
         noun: What its items are called.
         outputs: Suffixes of files to predict into; none where there is nothing to predict.
+        plain: Flags that leave out what takes longest: for trainings of which only the exit code counts.
     """
 
     make: Callable[[int, int], str]
@@ -47,6 +48,7 @@ class Row(NamedTuple):
     score: tuple[str, ...]
     noun: str = "texts"
     outputs: tuple[str, ...] = (".csv", ".jsonl")
+    plain: str = " --base none --no-baseline"
 
 
 class Trained(NamedTuple):
@@ -152,7 +154,14 @@ ROWS = {
     "pair": Row(pairs, ".csv", TWO_FOLDS, ("accuracy",), "pairs"),
     "pair-score": Row(pair_scores, ".csv", ONCE, ("mae",), "pairs"),
     "regress": Row(numbers, ".csv", ONCE, ("mae",)),
-    "bags": Row(bags, ".csv", "--bags.width 8 --bags.heads 2 --epochs 4 --folds 2", ("accuracy",), "bags"),
+    "bags": Row(
+        bags,
+        ".csv",
+        "--bags.width 8 --bags.heads 2 --epochs 4 --folds 2",
+        ("accuracy",),
+        "bags",
+        plain=" --no-baseline",
+    ),
     "language-model": Row(
         stream,
         ".txt",
@@ -160,8 +169,9 @@ ROWS = {
         ("bits_per_character",),
         "characters",
         (),
+        " --no-baseline",
     ),
-    "masked-words": Row(stream, ".txt", SMALL, ("perplexity",), "texts", ()),
+    "masked-words": Row(stream, ".txt", SMALL, ("perplexity",), "texts", (), " --no-baseline"),
 }
 
 

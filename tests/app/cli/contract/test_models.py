@@ -178,7 +178,7 @@ def test_one_text_is_not_taken_for_its_letters(own, task):
 
 def test_folds_and_refit_are_done_or_refused(call, own, task, tmp_path):
     """What is asked for is never silently left out."""
-    flags = re.sub(r"--folds \d|--no-refit", "", own.row.flags) + " --no-baseline"
+    flags = re.sub(r"--folds \d|--no-refit", "", own.row.flags) + own.row.plain
     flags = re.sub(r"--epochs \d", "--epochs 1", flags)
     if "--folds 2" not in own.row.flags:
         code, _, err = call(*own.training(tmp_path / "folds", f"{flags} --folds 2"))
@@ -193,7 +193,8 @@ def test_folds_and_refit_are_done_or_refused(call, own, task, tmp_path):
 
 def test_a_list_of_lines_is_of_items(call, own, task, tmp_path):
     (listed := tmp_path / "listed.csv").write_text("line\n3\n")
-    code, _, err = call(*own.training(tmp_path / "model"), "--drop", listed, "--no-baseline")
+    flags = re.sub(r"--folds \d", "--folds 0", own.row.flags) + own.row.plain
+    code, _, err = call(*own.training(tmp_path / "model", flags), "--drop", listed)
     assert "Traceback" not in err
     assert code == (2 if task == "language-model" or "HW127" in err else 0), err
 
