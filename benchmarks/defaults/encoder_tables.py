@@ -16,6 +16,8 @@ TAUGHT_BY = {
     "distilled, mpnet": "mpnet",
     "distilled, beside the encoder of the base": "MiniLM",  # those with 25 labels at most
     "distilled, mpnet beside the encoder of the base": "mpnet",
+    "distilled, from the encoder of the base": "MiniLM",  # the model starts from it, too
+    "distilled, mpnet from the encoder of the base": "mpnet",
 }
 """The teacher of each system of distill.py that the tables show."""
 

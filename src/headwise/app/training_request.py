@@ -174,7 +174,7 @@ class TrainingRequest:
         if (name := self.base_name(task_settings.uses_embeddings)) != NONE:
             base, note = sources.base(name, self.run_config.model.words.tokenizer)
             if base is not None:
-                for_base = self._encoder_with_base(base, layers, parts)
+                for_base = self._encoder_with_base(base, layers, data)
                 if for_base:
                     encoder = encoder_name(build_config(for_base).model.encoder)
                     by_size = task_settings.defaults(len(parts.train), vectors=False, encoder=encoder)
@@ -193,7 +193,7 @@ class TrainingRequest:
         return TrainingPlan(self.task, data, run_config, vectors, (note,) if note else (), limit)
 
     def _encoder_with_base(
-        self, base: StaticEmbeddings, layers: Sequence[Sections], parts: DataParts
+        self, base: StaticEmbeddings, layers: Sequence[Sections], data: RunData
     ) -> dict[str, JsonObject]:
         """Settings of the encoder that suits a base, if the user names none: that of the base where it
         suits the data or is requested.
@@ -214,7 +214,9 @@ class TrainingRequest:
             for layer in layers
             for name in base.encoder
         )
-        return self.task.encoder_with_base(parts, {} if changed or requested == "off" else base.encoder)
+        pretrained = {} if changed or requested == "off" else base.encoder
+        taught = len(data.parts.train) - len(data.gold_parts.train)
+        return self.task.encoder_with_base(data.parts, pretrained, taught)
 
     def base_name(self, by_default: bool) -> str:
         """The name of the requested base; NONE without one.

@@ -9,12 +9,14 @@ import pytest
 import torch
 from safetensors.numpy import load_file, save_file
 
+from headwise.app.distillation import DistillationSettings
 from headwise.app.workflows.train import train_files
 from headwise.artifacts import load_model
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.data.items.examples import Example
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.splits.data_parts import DataParts
+from headwise.models.tasks import classify
 from headwise.models.tasks.classify import pretrained_encoder
 from headwise.nn.encoders.encoder_configs import MSTransformerConfig
 from headwise.nn.layers.layer_configs import ClassifierConfig
@@ -279,3 +281,37 @@ def test_the_encoder_is_for_few_texts(texts, labels, words, on):
     train = {"epochs": 5 if texts < 500 else 2}
     assert settings == ({**SECTIONS, "base": {"encoder": "on"}, "train": train} if on else {})
     assert pretrained_encoder({}, parts, labels) == {}
+
+
+@pytest.mark.parametrize(
+    ("gold_texts", "taught", "labels", "words", "on"),
+    [
+        (250, 5_000, 2, 10, True),
+        (499, 5_000, 25, 10, True),
+        (499, 5_000, 26, 10, False),
+        (500, 5_000, 6, 10, False),  # labels of topics with enough texts each, by people
+        (3_999, 5_000, 2, 10, True),
+        (4_000, 100, 2, 10, False),
+        (500, 4_500, 2, 50, True),
+        (500, 4_500, 2, 51, False),  # takes too long
+    ],
+)
+def test_beside_a_teacher_the_labels_by_people_choose_the_encoder(gold_texts, taught, labels, words, on):
+    texts = [Example("word " * words, "x")] * (gold_texts + taught)
+    parts = DataParts(ITEM_TYPES_BY_TASK["classify"], texts, [], [])
+    settings = pretrained_encoder(SECTIONS, parts, labels, taught)
+    assert settings == ({**SECTIONS, "base": {"encoder": "on"}, "train": {"epochs": 2}} if on else {})
+
+
+def test_a_distilled_model_starts_from_the_encoder(tmp_path, base, monkeypatch):
+    monkeypatch.setattr(classify, "_ENCODER_TEXTS", 60)  # more than people have labelled
+    answers = tmp_path / "answers.csv"
+    rows = (f"that book is {WORDS[n % 6]} y{n},{'good' if n % 6 < 3 else 'bad'}" for n in range(100))
+    answers.write_text("\n".join(["text,label", *rows, ""]))
+    file, distillation = data(tmp_path / "train.csv"), DistillationSettings(str(answers), None)
+    for requested, used in (("auto", "on"), ("off", "off")):
+        settings = {"base": {"name": str(base), "encoder": requested}, "train": {"epochs": 1}}
+        result = train_files(
+            file, tmp_path / used, settings=[settings], baseline=False, distillation=distillation
+        )
+        assert result.fitted.model.config.base.encoder == used

@@ -324,9 +324,9 @@ def member_outputs(model: TextEncoderModel | BagModel, items: Sequence[object]) 
 _ENCODER_TEXTS, _ENCODER_LABELS, _TEXTS_PER_EXTRA_LABEL = 4_000, 25, 1_000
 """Minimum number of training texts for an encoder that learns word order; maximum number of labels, or more
 if each has `_TEXTS_PER_EXTRA_LABEL` texts."""
-_BASE_WORDS = 100_000
-"""Maximum number of words of all training texts for a start from the encoder of a base. So many take it a
-minute."""
+_BASE_WORDS, _TAUGHT_WORDS = 100_000, 250_000
+"""Maximum number of words of all training texts for a start from the encoder of a base, and where a teacher
+has labelled most of them. So many take it a minute, and about three."""
 _TWO_EPOCH_TEXTS, _FEW_TEXTS_PER_LABEL = 500, 50
 """Number of training texts from which two epochs from such a start are as good as five. From there on
 topics are learnt nearly as well without it, so it is for opinions and feelings, or few texts of a label."""
@@ -343,14 +343,17 @@ def mean_words(parts: DataParts[Sequence[Example]]) -> float:
 
 
 def pretrained_encoder(
-    settings: Mapping[str, JsonObject], parts: DataParts[Sequence[Example]], labels: int
+    settings: Mapping[str, JsonObject], parts: DataParts[Sequence[Example]], labels: int, taught: int = 0
 ) -> Settings:
     """The settings of models that start from the encoder of a base, where it suits the training texts and
-    so many labels."""
-    texts = len(parts.train)
-    if not settings or texts >= _ENCODER_TEXTS or texts * mean_words(parts) > _BASE_WORDS:
+    so many labels. Of texts that a teacher has labelled, `taught`, only the number of words counts; beside
+    them, many labels are learnt as well without it."""
+    texts, gold_texts = len(parts.train), len(parts.train) - taught
+    most_words = _TAUGHT_WORDS if taught else _BASE_WORDS
+    if not settings or gold_texts >= _ENCODER_TEXTS or texts * mean_words(parts) > most_words:
         return {}
-    if texts >= _TWO_EPOCH_TEXTS and labels > OPINION_LABELS and texts >= _FEW_TEXTS_PER_LABEL * labels:
+    enough = gold_texts >= max(_TWO_EPOCH_TEXTS, _FEW_TEXTS_PER_LABEL * labels)
+    if (labels > OPINION_LABELS and enough) or (taught and labels > _ENCODER_LABELS):
         return {}
     train: JsonObject = {"epochs": 5 if texts < _TWO_EPOCH_TEXTS else 2}
     return {**settings, "base": {"encoder": "on"}, "train": train}
@@ -372,14 +375,14 @@ class ClassifyTask(LabelTask["TextClassifierModel", Example]):
         return TextClassifierModel
 
     def encoder_with_base(
-        self, parts: DataParts[Sequence[Example]], pretrained: Mapping[str, JsonObject]
+        self, parts: DataParts[Sequence[Example]], pretrained: Mapping[str, JsonObject], taught: int = 0
     ) -> Settings:
         """With several thousand texts, attention learns word order, which neither static embeddings nor the
         linear model know. The encoder is then a correction to these, not initialised from them, unless
         there are many labels. With fewer texts, the encoder of the base has learnt it before."""
-        texts, labels = len(parts.train), len(all_labels(parts.train))
+        texts, labels = len(parts.train) - taught, len(all_labels(parts.train))
         if texts < _ENCODER_TEXTS:
-            return pretrained_encoder(pretrained, parts, labels)
+            return pretrained_encoder(pretrained, parts, labels, taught)
         if labels > max(_ENCODER_LABELS, texts // _TEXTS_PER_EXTRA_LABEL):
             return {}
         if any(item.shares is not None for item in parts.train):

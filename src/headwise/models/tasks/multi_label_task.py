@@ -87,7 +87,7 @@ class MultiLabelTask(Task["MultiLabelModel", Sequence[Example], Dataset[Example]
             raise ConfigError("classifier.thresholds: label sets have such thresholds anyway; leave it out")
 
     def encoder_with_base(
-        self, parts: DataParts[Sequence[Example]], pretrained: Mapping[str, JsonObject]
+        self, parts: DataParts[Sequence[Example]], pretrained: Mapping[str, JsonObject], taught: int = 0
     ) -> Settings:
         return pretrained_encoder(pretrained, parts, len(label_names(names_of(parts))))
 

@@ -88,13 +88,16 @@ class TaskTraining(TaskType[Model, Items, File, Evaluation]):
     supports_base_encoder: ClassVar[bool] = False
     """Whether its models can start from the encoder of a base."""
 
-    def encoder_with_base(self, parts: DataParts[Items], pretrained: Mapping[str, JsonObject]) -> Settings:
+    def encoder_with_base(
+        self, parts: DataParts[Items], pretrained: Mapping[str, JsonObject], taught: int = 0
+    ) -> Settings:
         """Settings of the encoder that suits the data with static embeddings, if it differs from the
         default and the user names none.
 
         Args:
             parts: The data.
             pretrained: Settings of models that start from the encoder of the base; empty without one.
+            taught: Number of training texts that a teacher has labelled.
         """
         return {}
 
