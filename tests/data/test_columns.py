@@ -280,3 +280,31 @@ def test_the_advice_leads_into_lists_of_objects():
     ]
     with pytest.raises(DataError, match=r"messages\.1\.content: 'yes'"):
         choose({"messages": messages})
+
+
+def test_addresses_are_no_texts_whatever_they_are_called():
+    columns = {"email": [f"ann{n}@x.org" for n in range(40)], "label": list("aabb") * 10}
+    with pytest.raises(DataError, match="HW131"):
+        choose(columns)
+
+
+def test_an_answer_that_is_longer_than_its_question_is_not_the_text():
+    columns = {
+        "instruction": TALK,
+        "response": [f"{text}, {text}" for text in TALK],
+        "intent": list("ab") * 20,
+    }
+    with pytest.raises(DataError, match="HW131"):
+        choose(columns)
+
+
+def test_the_stance_is_the_label_and_not_its_target():
+    columns = {"Target": ["peace", "war"] * 20, "Tweet": TALK, "Stance": list("abcd") * 10}
+    chosen, notes = choose(columns)
+    assert chosen == Columns("Tweet", "Stance")
+    assert "'Target'" in notes[1]
+
+
+def test_votes_are_not_told_as_a_label():
+    columns = {"body": TALK, "subreddit": list("ab") * 20, "score": list(range(4)) * 10}
+    assert not any("may be the label" in note for note in choose(columns)[1])

@@ -314,3 +314,15 @@ def test_a_label_may_be_called_weight(write):
         training_labels=["weight"],
     )
     assert known.labels == {"weight": 1}
+
+
+def test_offsets_of_spans_are_no_label_sets(write):
+    rows = [f'the king is number {n},"[{n % 3}, {n % 3 + 1}]"' for n in range(20)]
+    path = write("a.csv", "\n".join(["text,spans", *rows]))
+    assert infer_task(path, {})[0] == "classify"
+
+
+def test_empty_cells_beside_lists_do_not_hide_them(write):
+    rows = [f"the king is number {n},{cell}" for n, cell in enumerate(["\"['a', 'b']\"", ""] * 10)]
+    path = write("a.csv", "\n".join(["text,labels", *rows]))
+    assert infer_task(path, {})[0] == "multi-label"

@@ -45,6 +45,7 @@ def test_a_suffix_decides(name, expected):
         ("label;review\n1;good, film\n0;bad", "csv"),
         ('"1","a good film"\n"0","no, bad"\n', "csv"),
         ("".join(f"the king runs {n} times;{'ab'[n % 2]}\n" for n in range(6)), "csv"),
+        ("".join(f"{12 * chr(0x3053 + n)},{'ab'[n % 2]}\n" for n in range(6)), "csv"),
         ('{\n "rasa_nlu_data": {\n  "common_examples": []\n }\n}', "jsonl"),
     ],
 )

@@ -189,3 +189,10 @@ def test_a_label_that_occurs_once_below_leaves_the_first_row_in_doubt():
 
 def test_a_header_may_number_the_columns_with_decimals():
     assert has_header([["0.0", "1.0"], ["a text of words", "a"], ["one more text", "b"]], ReadOptions())
+
+
+def test_a_header_of_a_script_with_marks():
+    names = "\u0e02\u0e49\u0e2d\u0e04\u0e27\u0e32\u0e21", "\u0e1b\u0e23\u0e30\u0e40\u0e20\u0e17"
+    rows = [(f"\u0e2b\u0e49\u0e2d\u0e07\u0e17\u0e35\u0e48{n}\u0e14\u0e35", "ab"[n % 2]) for n in range(20)]
+    found = records(names, *rows)
+    assert (len(found), [*found[0].fields]) == (20, [*names])

@@ -26,6 +26,11 @@ class Column:
         return sum(len(value.split()) for value in self.values) / len(self.values)
 
     @property
+    def characters(self) -> float:
+        """Mean number of characters."""
+        return sum(map(len, self.values)) / len(self.values)
+
+    @property
     def is_mostly_filled(self) -> bool:
         """Whether at least half of the cells are not empty: a sparse column of remarks is not the text
         column."""
@@ -79,6 +84,12 @@ class Column:
             return False
         kinds = any(all(map(is_kind, full)) for is_kind in _NEVER_TEXTS)
         return kinds or _are_codes(full) or self._holds_languages
+
+    @property
+    def is_machine_written(self) -> bool:
+        """Whether the values are links, dates, addresses or hashes."""
+        full = [value.strip() for value in self.values if value.strip()]
+        return bool(full) and any(all(map(is_kind, full)) for is_kind in MACHINE_WRITTEN)
 
     @property
     def is_prose(self) -> bool:

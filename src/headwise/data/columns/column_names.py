@@ -24,8 +24,8 @@ TEXT_NAMES = (
 
 LABEL_NAMES = (
     "label", "labels", "gold_label", "gold", "annotation", "class", "category", "intent", "sentiment",
-    "target", "y", "rating", "stars", "star_rating", "overall", "topic", "genre", "polarity", "emotion",
-    "coarse_label", "fine_label", "is_spam", "spam", "score", "verdict", "tag",
+    "stance", "target", "y", "rating", "stars", "star_rating", "overall", "topic", "genre", "polarity",
+    "emotion", "coarse_label", "fine_label", "is_spam", "spam", "score", "verdict", "tag",
     "kategorie", "klasse", "stimmung", "bewertung", "thema", "absicht", "étiquette", "catégorie", "classe",
     "etiqueta", "categoría", "categoria", "clase", "sentimiento", "etichetta", "标签", "类别", "情感",
 )
@@ -44,6 +44,7 @@ NEVER_LABEL_NAMES = frozenset(
         *("archived", "exported", "checked", "truncated", "retweeted", "favorited", "is_retweet"),
         *("tokens", "words", "lemmas", "ngrams", "hashtags", "mentions", "user_mentions", "urls", "links"),
         *("is_annotated", "is_reviewed", "is_validated", "is_processed", "is_deleted", "is_edited"),
+        *("spans", "offsets", "positions", "start_position", "end_position", "answer_start"),
         *("id_str", "geo", "coordinates", "embedding", "embeddings", "vector"),
         *("zip", "zipcode", "zip_code", "postcode", "postal_code", "plz"),
     }
@@ -94,8 +95,8 @@ FLAG_NAMES = ("is_spam", "spam")
 HEADING_NAMES = ("title", "headline", "summary")
 """The names in `TEXT_NAMES` that may also name the heading of a text."""
 
-QUESTION_NAMES = ("question", "query")
-"""The names in `TEXT_NAMES` of texts that another one may answer."""
+QUESTION_NAMES = ("question", "query", "instruction", "prompt")
+"""Names of texts that another one may answer."""
 
 PAIR_NAMES = (
     ("premise", "hypothesis"),

@@ -228,7 +228,7 @@ def separator_of(values: Sequence[object], options: ReadOptions, name: str) -> s
     """The separator of the labels if the cells of the column `name` look like sets of labels, whose parts
     recur; `LIST_SEPARATOR` if they are lists; None if they do not look like sets."""
     requested = getattr(options, "label_separator", None)
-    full = [parse_list_cell(value) for value in values if value is not None]
+    full = [parse_list_cell(value) for value in values if value is not None and str(value).strip()]
     lists = [value for value in full if isinstance(value, list)]
     if any(map(holds_choices, values)):
         return LIST_SEPARATOR
@@ -321,10 +321,11 @@ def cells_of(record: Record, columns: Columns, source: DataSource) -> list[str] 
     separator = columns.separator if isinstance(columns, LabelListColumns) else DEFAULT_LABEL_SEPARATOR
     cell = record.fields.get(name)
     value = parse_list_cell(cell)
+    advice = "give --empty-labels skip to leave out texts that nobody has labelled"
     if name not in record.fields:
-        source.report_error("HW117", f"no field {name!r}", record.line, expected="a list of labels")
+        problem, expected = f"no field {name!r}", "a list of labels"
+        source.report_error("HW117", problem, record.line, expected=expected, advice=advice)
     elif value is None:
-        advice = "give --empty-labels skip to leave out texts that nobody has labelled"
         source.report_error("HW120", "a null in the place of labels", record.line, advice=advice)
     elif isinstance(value, list):
         bad = [item for item in value if isinstance(item, list | dict) or item is None]

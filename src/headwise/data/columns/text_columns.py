@@ -97,7 +97,7 @@ def choose_columns(
     if labelled and label is not None and not options.label_column:
         if names := span_columns(remaining, text):
             raise span_rows_error(names, label.name, source)
-        source.notes += other_labels_notes(remaining)
+        source.notes += other_labels_notes([c for c in _without_votes(open_columns) if c in remaining])
     source.notes += unused_columns_notes(remaining)
     if unused := [c for c in remaining if (c.strings and c.words >= 3) or c.has_unique_words]:
         note = f"columns of text that are not used: {', '.join(repr(column.name) for column in unused)}"
@@ -244,7 +244,11 @@ def _joined_column(columns: Sequence[Column]) -> Column | None:
 
 
 def _text_column(columns: list[Column]) -> Column | None:
-    columns = [c for c in columns if c.strings and (not c.identifies or _is_text_named(c))]
+    columns = [
+        c
+        for c in columns
+        if c.strings and (not c.identifies or (_is_text_named(c) and not c.is_machine_written))
+    ]
     lettered = [column for column in columns if column.has_letters]
     if any(name_rank(c.name, LABEL_NAMES) is None and not c.is_categorical for c in lettered):
         columns = lettered
@@ -258,8 +262,9 @@ def _text_column(columns: list[Column]) -> Column | None:
         c for c in columns if name_rank(c.name, LABEL_NAMES) is None or (c.is_prose and other_label)
     ]
     named = _by_name(columns, TEXT_NAMES)
-    if named and named.asks and any(c.words >= 3 and not c.heads for c in candidates if c is not named):
-        return None  # the other text may be the answer
+    answers = [c for c in candidates if c.words >= 3 and not c.heads and not c.asks]
+    if answers and any(c.asks for c in candidates) and (named is None or named.asks):
+        return None
     if named and not (named.heads and any(c.words >= 2 * named.words for c in candidates)):
         return named
     longest = sorted(candidates, key=lambda column: column.words, reverse=True)
@@ -369,39 +374,3 @@ def _inner_values(path: str, value: object) -> Iterator[tuple[str, object]]:
 def _shortened(value: str) -> str:
     value = " ".join(value.split())
     return repr(value if len(value) <= 40 else value[:39] + "…")
-
-
-def check_duplicate_names(chosen: object, sample: Sequence[Record], source: DataSource) -> None:
-    """Check that no chosen column shares its name with another, unless the user named it by its number.
-
-    Raises:
-        DataError: HW112.
-    """
-    names = names_in(sample)
-    numbers = [int(part) for part in source.requested_columns if part.isdecimal() and len(part) < 10]
-    by_number = {names[number - 1] for number in numbers if 0 < number <= len(names)}
-    values = vars(chosen).values()
-    used = {
-        name
-        for value in values
-        for name in (value if isinstance(value, tuple | frozenset) else (value,))
-        if isinstance(name, str)
-    }
-    parts = {part for name in used for part in (name, *joined_column_names(name))}
-    for name in names:
-        if name in parts and name in source.duplicates and name not in by_number:
-            raise duplicate_name_error(source.duplicates[name], names, source)
-
-
-def duplicate_name_error(heading: str, names: Sequence[str], source: DataSource) -> DataError:
-    """HW112: the error for two columns of one name, or for two fields of one name in an object of JSON."""
-    places = [number for number, name in enumerate(names, 1) if source.duplicates.get(name) == heading]
-    if len(places) < 2:
-        problem = f"an object with two values of {heading!r}"
-        return source.error("HW112", problem, source.header_line, advice="rename one, or leave it out")
-    return source.error(
-        "HW112",
-        f"two columns named {heading!r} (columns {' and '.join(map(str, places[:8]))})",
-        source.header_line,
-        advice="rename one, or give the number of the column",
-    )

@@ -38,6 +38,7 @@ _SINGLE_QUOTED = lazy_pattern(r"(?:^|[,;\t|]) *'(?:[^'\\]|''|\\.)*+' *(?=[,;\t|\
 
 _ALL_QUOTED = lazy_pattern(r'"(?:[^"]|"")*+"(?:([,;\t|])"(?:[^"]|"")*+")(?:\1"(?:[^"]|"")*+")*')
 _LEAST_ROWS = 5  # from which on rows of one width are no accident
+_LEAST_CHARACTERS = 12  # of a running text, on average
 
 
 def recognise(texts: Sequence[str]) -> bool:
@@ -73,9 +74,9 @@ def looks_like_rows(texts: Sequence[str]) -> bool:
     if errors or len(rows) < _LEAST_ROWS or len({*map(len, rows)}) != 1 or len(rows[0]) < 2:
         return False
     columns = [Column("", [*values], strings=True) for values in zip(*rows, strict=True)]
-    texts_of_words = [column for column in columns if column.words >= 3 and not column.is_categorical]
-    telling = [c for c in columns if c not in texts_of_words and (c.is_recurring or c.identifies)]
-    return bool(texts_of_words and telling)
+    telling = [column for column in columns if column.is_recurring or column.identifies]
+    running = [c for c in columns if c.characters >= _LEAST_CHARACTERS and c not in telling]
+    return bool(running and telling)
 
 
 def read_cells(lines: Iterator[Line], source: DataSource) -> Iterator[Cells]:

@@ -9,6 +9,7 @@ The two rows below the header of a table written by Orange: the types and the ro
 from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
+from unicodedata import category
 
 from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.columns.column_contents import MACHINE_WRITTEN
@@ -75,7 +76,8 @@ def has_header(rows: Sequence[Sequence[str]], options: ReadOptions) -> bool:
 def _is_name_above_labels(first: Sequence[str], columns: Sequence[Sequence[str]]) -> bool:
     """Whether the cells of the first row look like names, each another one, and one of them stands above
     values of which all but it recur."""
-    if len({*first}) < len(first) or not all(map(_NAME.fullmatch, first)):
+    names = ["".join(char for char in cell if not category(char).startswith("M")) for cell in first]
+    if len({*first}) < len(first) or not all(map(_NAME.fullmatch, names)):
         return False
     counts = [Counter(column) for column in columns if len(column) >= _MANY_ROWS]
     return any(1 < len(values) * 4 <= values.total() and min(values.values()) > 1 for values in counts)

@@ -12,6 +12,7 @@ from headwise.core.errors import ConfigError, close_names
 from headwise.core.text_normalization import without_invisible
 from headwise.data.columns.cell_values import is_link, is_structured
 from headwise.data.columns.column_names import join_text_parts, joined_column_names
+from headwise.data.columns.duplicate_names import check_duplicate_names, duplicate_name_error
 from headwise.data.columns.multi_hot_columns import MultiHotColumns, has_label_columns
 from headwise.data.columns.multi_label_columns import cells_of, choose_multi_label_columns, is_unlabelled
 from headwise.data.columns.reading_options import DEFAULT_READ_OPTIONS, MultiLabelOptions, ReadOptions
@@ -22,14 +23,7 @@ from headwise.data.columns.soft_label_columns import (
     read_weight,
 )
 from headwise.data.columns.tabular_columns import TabularColumn
-from headwise.data.columns.text_columns import (
-    Columns,
-    check_duplicate_names,
-    choose_columns,
-    duplicate_name_error,
-    names_in,
-    tabular_names,
-)
+from headwise.data.columns.text_columns import Columns, choose_columns, names_in, tabular_names
 from headwise.data.doctor.findings import Finding, abbreviate, count
 from headwise.data.errors import NO_LABEL_CODES, DataError, OnError, raise_error
 from headwise.data.files.file_preview import guess_format
