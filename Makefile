@@ -46,9 +46,9 @@ sanitize: $(STAMP)  ## Attack the compiled core with address and undefined-behav
 demo: $(STAMP)  ## Train on the help-desk messages that come with headwise, judge the model and use it
 	@$(BIN)/python examples/demo.py
 
-# A file's tests run in one process, so that what they share is made once.
+# A file's tests run in one process, so that what they share is made once; files that take long come first.
 test: $(STAMP)  ## Run the tests
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 test-benchmarks: $(STAMP)  ## Run the tests of the benchmarks
 	$(BIN)/python -m pytest -n 2 benchmarks
@@ -57,7 +57,7 @@ lowest:  ## Run the tests with the oldest libraries that are allowed (gigabytes:
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-lowest.txt \
 		-e '.[train,tables,pretrained,serve,spacy,bleu,onnx]' httpx hypothesis nanobind pytest pytest-xdist
-	.venv-lowest/bin/python -m pytest -n 2 --dist loadfile
+	.venv-lowest/bin/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 docs: $(STAMP)  ## Build the documentation site into build/site
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet

@@ -15,12 +15,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 for _name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # so where a shell started the tests with &
     signal.signal(signal.SIGINT, signal.default_int_handler)
 os.fsync = lambda descriptor: None  # nobody pulls the plug while the tests run
+# On a busy machine each example may take seconds, and the first waits for a table of Unicode.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 gc.disable()  # what is imported and collected stays until the end: nobody need look through it
 
 
@@ -132,6 +136,14 @@ def graphs_once(same_graphs):
     """Of `same_graphs`, for a whole test."""
     with same_graphs():
         yield
+
+
+LONG = ("docs/test_docs", "artifacts/onnx/", "truth/", "attention/test_triton", "encoders/test_compile")
+"""Files of few tests that take long. They come first: the last one would run while other processes wait."""
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: not any(part in item.nodeid for part in LONG))
 
 
 def pytest_collection_finish():

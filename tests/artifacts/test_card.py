@@ -118,7 +118,7 @@ def test_nasty_labels_and_names(make_model):
 
 
 @given(st.text(max_size=40))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_any_text_is_shown_as_it_is(text):
     page = f"| a | b |\n| --- | --- |\n| x{escape(text)}y | z |\n"
     html = MARKDOWN.render(page)

@@ -5,7 +5,7 @@ from headwise.data.items.parses import cycle_text, find_cycle
 
 
 @given(st.lists(st.integers(0, 6), min_size=1, max_size=7))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_circles_against_a_walk(heads):
     heads = [head % (len(heads) + 1) for head in heads]
 

@@ -115,7 +115,7 @@ PAIRS = st.lists(st.tuples(st.sampled_from("abcdefghijklmn"), st.sampled_from("x
 
 
 @given(PAIRS, st.integers(0, 8), st.integers(0, 8), st.integers(0, 3))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_properties(pairs, dev, test, seed):
     data = examples(*pairs)
     try:

@@ -63,13 +63,13 @@ def test_the_papers_example():
     assert from_wash[1] < abs(5 - 1)  # kids are nearer in the tree than in the text
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=100)
 @given(trees())
 def test_distances_equal_a_search_through_the_tree(heads):
     assert tree_distances(heads, len(heads)).tolist() == by_search(heads)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=100)
 @given(trees(), st.data())
 def test_distances_among_some_words_are_those_in_the_whole_tree(heads, data):
     start, stop = sorted(data.draw(st.tuples(*[st.integers(0, len(heads))] * 2)))

@@ -78,7 +78,7 @@ _CHUNK_PARTS = (
 )
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(parts=st.lists(st.sampled_from(_CHUNK_PARTS.split()), min_size=1, max_size=4))
 def test_plain_chunks_are_cut_as_the_pattern_cuts_them(parts: list[str]):
     chunk = "".join(parts)
@@ -116,7 +116,7 @@ _TEXTS = st.one_of(
 )
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=300, deadline=None)
 @example(text="+\u0300\u094d", name="penn")  # marks that change their order
 @given(text=_TEXTS, name=st.sampled_from(sorted(TOKENIZERS)))
 def test_spans_cover_what_is_not_whitespace(text: str, name: str):
@@ -149,7 +149,7 @@ def test_every_character_is_whitespace_or_a_word():
     assert len(WHITESPACE.spans(text)) == len(text.split())
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(text=_TEXTS)
 def test_tokenised_text_is_stable(text: str):
     """A second pass may split more (context is gone), but never joins over a space."""
@@ -218,7 +218,7 @@ def test_plain_spelling(word: str, plain: str):
     assert normalize_spelling(word) == plain
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(word=_TEXTS)
 def test_plain_spelling_is_stable(word: str):
     plain = normalize_spelling(word)

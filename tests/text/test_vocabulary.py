@@ -69,7 +69,7 @@ def test_coverage_is_of_the_training_words():
 _LISTS = st.lists(st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=6)))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(texts=_LISTS, case=st.sampled_from(["lower", "keep"]), min_count=st.integers(1, 3))
 def test_properties(texts: list[list[str]], case, min_count: int):
     vocabulary = Vocabulary.build(texts, case=case, min_count=min_count)

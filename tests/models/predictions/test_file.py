@@ -147,7 +147,7 @@ def folder(tmp_path_factory):
 TEXTS = st.text(st.sampled_from("a\",\r\n\t'\\é\u2028😀 {"), max_size=8)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     form=st.sampled_from(["csv", "tsv", "jsonl"]),
     texts=st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=5),

@@ -18,7 +18,7 @@ def shown(values) -> list[str]:
     return native.number_texts(np.array(values, dtype=np.float64)[:, None], [""])
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(st.lists(st.floats(0, 1) | st.floats(), max_size=20))
 def test_any_number(values):
     assert shown(values) == [f"{value:.6g}" for value in values]
@@ -44,7 +44,7 @@ def test_columns_have_a_text_before_them():
 CELLS = st.lists(st.text(alphabet='a,"\n\r\u00e9\u4e00 ', max_size=8), min_size=1, max_size=3)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(CELLS, max_size=5))
 def test_records_are_those_of_a_csv_writer(rows):
     numbers = np.linspace(0, 1, 2 * len(rows)).reshape(-1, 2)

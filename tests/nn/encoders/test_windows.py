@@ -55,7 +55,7 @@ def texts(sizes=SIZES, width: int = 8) -> Ragged:
     return Ragged.from_lengths(torch.randn(sum(sizes), width, requires_grad=True), sizes)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.integers(0, 300), st.integers(1, 60), st.data())
 def test_every_word_is_owned_once_where_it_stands_farthest_from_an_edge(length, words, data):
     overlap = data.draw(st.integers(0, words - 1))

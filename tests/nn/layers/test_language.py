@@ -21,7 +21,7 @@ from headwise.nn.layers.language_layers import (
 from headwise.nn.layers.layer_configs import LanguageConfig
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.integers(0, 300), st.integers(1, 70))
 def test_every_symbol_counts_once_with_half_a_window_before_it(length, context):
     times = np.zeros(length, int)

@@ -48,7 +48,7 @@ def test_the_epsilon_trap():
     assert head_counts(1, 2, 31, 3, math.log(5)) == [25, 5, 1]
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 @given(
     st.integers(1, 12).flatmap(lambda layers: st.tuples(st.integers(1, layers), st.just(layers))),
     st.integers(1, 64),

@@ -36,7 +36,7 @@ def test_a_word_that_fits_into_no_window_is_cut():
     ]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(st.integers(0, 7), max_size=40), st.integers(1, 12), st.data())
 def test_every_piece_is_asked_for_once_with_context(pieces, most_pieces, data):
     overlap = data.draw(st.integers(0, most_pieces - 1))
