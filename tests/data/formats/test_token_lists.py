@@ -296,3 +296,11 @@ def test_texts_as_long_as_each_other_are_no_words_and_tags(write):
     assert infer_task(write("a.csv", table([("sentence1", "sentence2", "label"), *rows])), {})[0] == "pair"
     rows = [(a, a.lower(), "yn"[n % 2]) for n, (a, _) in enumerate(SENTENCES)]
     assert infer_task(write("b.csv", table([("text", "clean", "label"), *rows])), {})[0] == "classify"
+
+
+def test_heads_of_parses_are_no_tags(write):
+    rows = [(a, " ".join(str(n) for n in range(len(a.split())))) for a, _ in SENTENCES]
+    assert infer_task(write("a.tsv", table(rows, "\t")), {})[0] == "classify"
+    numbered = [(a, " ".join("07"[len(word) > 3] for word in a.split())) for a, _ in SENTENCES]
+    path = write("b.csv", table([("text", "ner_tags"), *numbered]))
+    assert read_tagged(path).tags == {"0": 12, "7": 9}

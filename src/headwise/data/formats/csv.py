@@ -126,7 +126,8 @@ def _has_single_quotes(head: list[Line], delimiter: str, options: ReadOptions) -
 
 def guess_delimiter(head: list[Line], mark: str = '"', escape: str | None = None) -> str:
     """The delimiter for which most rows have the same number of fields, at least two."""
-    dialects = (Dialect(delimiter, escape=escape, mark=mark) for delimiter in DELIMITERS)
+    delimiters = [delimiter for delimiter in DELIMITERS if any(delimiter in text for _, text in head)]
+    dialects = [Dialect(delimiter, escape=escape, mark=mark) for delimiter in delimiters or DELIMITERS[:1]]
     return max(dialects, key=lambda dialect: _examine(head, dialect).agreement).delimiter
 
 

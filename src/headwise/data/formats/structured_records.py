@@ -7,7 +7,7 @@ from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.columns.cell_values import parse_cell
 from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.errors import DataError
-from headwise.data.files.file_source import DataSource, Record, look_ahead
+from headwise.data.files.file_source import DataSource, Record, look_ahead, most_true
 from headwise.data.files.text_lines import Line
 from headwise.data.formats import csv, jsonl, rasa
 from headwise.data.formats.annotation_exports import flatten_tables
@@ -20,7 +20,7 @@ TAG_STRING = lazy_pattern(rf"{_TAG}(?:[ ,]{_TAG})*")
 _TWO_TAGS = lazy_pattern(rf"{_TAG}[ ,]{_TAG}")
 
 _LOOKED_AT = 50  # records
-_LEAST_WORDS, _LEAST_ROWS = 3, 3  # of fields with as many words each, and such rows
+_LEAST_WORDS = 3  # of fields with as many words each
 
 
 def read_structured(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
@@ -45,7 +45,7 @@ def sample_rows(head: Sequence[Line]) -> list[dict[str, object]]:
         ("[" in text or _TWO_TAGS.search(text)) and any(mark in text for mark in csv.DELIMITERS)
         for text in texts
     )
-    structured = structured or sum(map(_has_equal_fields, texts[:_LOOKED_AT])) >= _LEAST_ROWS
+    structured = structured or most_true(map(_has_equal_fields, texts[:_LOOKED_AT]))
     if not _is_json(head) and not rasa.recognise(texts) and not structured:
         return []
     quiet = DataSource("", ReadOptions(encoding_errors="replace"), lambda error: None)

@@ -76,15 +76,20 @@ def _token_field(rows: Sequence[dict[str, object]]) -> str | None:
 
 def _look_like_tags(rows: Sequence[dict[str, object]], tag: str, token: str) -> bool:
     """Whether lists as long as the words are no label sets that happen to be so: a tag is O, or all lists
-    are as long as the words, of three lengths or more. Texts must have fewer different tags than words."""
+    are as long as the words, of three lengths or more. Texts must have fewer different tags than words, and
+    not only numbers, unless they are named like tags."""
     pairs = [(_pieces(row.get(tag)), _words(row.get(token))) for row in rows]
     tagged = [(tags, words) for tags, words in pairs if isinstance(tags, list)]
     if any(_OUTSIDE in tags for tags, _ in tagged):
         return True
     if not all(_is_parallel(*pair) for pair in tagged) or len({len(tags) for tags, _ in tagged}) < 3:
         return False
-    written = any(isinstance(row.get(tag), str) for row in rows)
-    return not written or 2 * _variety(rows, tag) <= _variety(rows, token)
+    if not any(isinstance(row.get(tag), str) for row in rows):
+        return True
+    numbers = all(str(element).isdecimal() for tags, _ in tagged for element in tags)
+    if numbers and name_rank(tag, TAG_NAMES) is None:  # such as the heads of a parse
+        return False
+    return 2 * _variety(rows, tag) <= _variety(rows, token)
 
 
 def _has_words(value: object) -> bool:
