@@ -208,3 +208,17 @@ def test_the_tag_before_the_word(mark):
     ]
     assert layout.names == ("tag", "word")
     assert recognise(list(enumerate(text.split("\n"), start=1)))
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_numbers_of_tokens_are_no_tokens(first):
+    rows = [["Tom", "B-PER"], ["ran", "O"], ["off", "O"]]
+    text = "\n\n".join(["\n".join(f"{n}\t{word}\t{tag}" for n, (word, tag) in enumerate(rows, first))] * 2)
+    assert tokens(text)[0] == [("Tom", "B-PER"), ("ran", "O"), ("off", "O")]
+
+
+@pytest.mark.parametrize("last", ["0.{n}1", "w{n}"])
+def test_tags_before_confidences_or_lemmas(last):
+    lines = [f"w{n} {'B-X' if n % 3 == 0 else 'O'} {last.format(n=n)}" for n in range(60)]
+    blocks = "\n\n".join("\n".join(lines[n : n + 6]) for n in range(0, 60, 6))
+    assert tokens(blocks)[0][:2] == [("w0", "B-X"), ("w1", "O")]

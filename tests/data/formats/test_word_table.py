@@ -114,3 +114,11 @@ def test_words_without_an_end_of_a_sentence_are_an_error(write, fails):
     path = write("ner.csv", "word,tag\n" + "".join(f"Tom{n},B-per\nran{n},O\n" for n in range(60)))
     assert infer_task(path, {})[0] == "tag"
     assert fails(read_tagged, path)[0] == "HW111"
+
+
+@pytest.mark.parametrize("gap", ["nan", "NaN", "NULL"])
+def test_a_missing_value_is_no_name_of_a_sentence(write, gap):
+    path = write(
+        "a.csv", f"Sentence #,Word,Tag\nSentence: 1,Tom,B-per\n{gap},ran,O\nSentence: 2,He,O\n{gap},sat,O\n"
+    )
+    assert [item.tokens for item in read_tagged(path).items] == [("Tom", "ran"), ("He", "sat")]

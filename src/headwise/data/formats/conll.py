@@ -37,6 +37,7 @@ _TEXT = lazy_pattern(r"#\s*text\s*=\s*(.*)")
 _DOCUMENT_COMMENT = lazy_pattern(r"#\s*newdoc\b")
 FIELD = lazy_pattern(r"[^ \t]+")
 _EMPTY_CELLS = {"_", "-", ""}
+_DECIMAL = lazy_pattern(r"-?\d*\.\d+(e-?\d+)?")
 
 Block = list[tuple[int, list[str]]]
 """The rows of a sentence: the line number and the cells of each."""
@@ -233,17 +234,24 @@ def likely_token(blocks: list[Block]) -> int:
     if width == 2:
         first, second = (marks_entities(Counter(row[i] for b in blocks for _, row in b)) for i in (0, 1))
         return int(first and not second)
-    counted = all(row[0] == str(i) for block in blocks for i, (_, row) in enumerate(block, start=1))
+    counted = any(
+        all(row[0] == str(i) for block in blocks for i, (_, row) in enumerate(block, start=start))
+        for start in (0, 1)
+    )
     return int(counted and width > 2)
 
 
 def likely_tag(blocks: list[Block], free: Sequence[int]) -> int:
-    """The likely tag column: the last of the `free` columns that is not empty, or before one of nothing but
-    `O` the last that has more."""
+    """The likely tag column: the last of the `free` columns that is not empty. Before one of nothing but
+    `O`, of decimals (such as confidences) or of words (such as lemmas), the last that marks spans."""
     full = [i for i in free if not _column(blocks, i) <= _EMPTY_CELLS] or [*free]
-    tagged = [i for i in full if not _column(blocks, i) <= {*_EMPTY_CELLS, "O"}]
-    counts = Counter(row[i] for i in tagged[-1:] for block in blocks for _, row in block)
-    return tagged[-1] if tagged and full[-1] != tagged[-1] and marks_entities(counts) else full[-1]
+    rows = [row for block in blocks for _, row in block]
+    last, tokens = ([row[i] for row in rows] for i in (full[-1], likely_token(blocks)))
+    doubtful = {*last} <= {*_EMPTY_CELLS, "O"} or all(map(_DECIMAL.fullmatch, last))
+    if not doubtful and not look_like_words(last, tokens):
+        return full[-1]
+    spans = [i for i in full[:-1] if marks_entities(Counter(row[i] for row in rows))]
+    return spans[-1] if spans else full[-1]
 
 
 def _has_heads(block: Block) -> bool:

@@ -25,6 +25,7 @@ from headwise.data.formats.csv import read_cells
 from headwise.data.formats.csv_records import Cells
 from headwise.data.formats.unlabelled_records import skips_unanswered
 from headwise.data.items.examples import TaggedSentence
+from headwise.data.items.labels import is_missing_value
 from headwise.data.readers.tag_checks import marks_entities
 
 SENTENCE_NAMES = (
@@ -57,7 +58,8 @@ def recognise(head: Sequence[Line], *, labelled: bool = True) -> str | None:
         if "\t" in head[0][1] or len(tags) < 2 or not marks_entities(tags):
             return None
         return f"the columns {names[token]!r} and {names[tag or 0]!r}"
-    starts = [cells[sentence] not in ("", before[sentence]) for before, cells in pairwise(below)]
+    sentences = ["" if is_missing_value(cells[sentence]) else cells[sentence] for cells in below]
+    starts = [name not in ("", before) for before, name in pairwise(sentences)]
     if fraction_true(len(cells[sentence].split()) > _LONGEST for cells in below) > 0:
         return None
     if fraction_true(starts) > 0.5:
@@ -165,7 +167,8 @@ def _rows_of_sentences(rows: Iterator[Cells], sentence: int | None) -> Iterator[
     gaps, last = 0, 0
     for number, cells in rows:
         if sentence is not None:
-            yield number, cells, cells[sentence].strip() if len(cells) > sentence else ""
+            name = cells[sentence].strip() if len(cells) > sentence else ""
+            yield number, cells, "" if is_missing_value(name) else name
             continue
         blank = not any(map(str.strip, cells))
         gaps += blank or number > last + 1 > 1
