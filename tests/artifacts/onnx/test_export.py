@@ -14,17 +14,18 @@ from headwise.artifacts.onnx import export_agreement as compare_module
 from headwise.artifacts.onnx import onnx_errors as errors
 from headwise.artifacts.onnx import onnx_export as export
 from headwise.artifacts.onnx.graph import ENCODERS as EXPORTED_ENCODERS
-from headwise.artifacts.onnx.graph import check_exportable
+from headwise.artifacts.onnx.graph import check_exportable, example_input, onnx_of
 from headwise.artifacts.onnx.onnx_errors import ExportError
 from headwise.artifacts.onnx.onnx_export import write_exported
 from headwise.artifacts.onnx.onnx_load import load_exported
+from headwise.artifacts.onnx.padded_network import EncoderGraph
 from headwise.core.folder_layout import EXPORTED
 from headwise.nn.encoders import ENCODERS
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import TextClassifierModel
 from headwise.text.vocabulary import Vocabulary
 
-from .conftest import WORDS
+from .conftest import WINDOW, WORDS
 
 FILES = {
     *("README.md", "calibration.json", "config.json", "encoder.onnx", "labels.json", "manifest.json"),
@@ -93,6 +94,15 @@ def test_what_disagrees_is_not_put_in_place(make_model, tmp_path, monkeypatch, n
     with pytest.raises(ExportError, match=r"HW953.*exported network differs from the model"):
         write_exported(make_model("ms-transformer"), tmp_path / "x")
     assert not list((tmp_path / "x").iterdir())
+
+
+def test_lstms_are_exported_again_in_the_same_process(make_model, needs_onnx):
+    lstm = torch.ops.aten.lstm.input
+    key = torch._C.DispatchKey.AutogradCPU  # what PyTorch leaves behind when it has exported one
+    lstm._dispatch_cache[key] = lstm.py_kernels[torch._C.DispatchKey.CompositeImplicitAutograd]
+    graph = EncoderGraph(make_model("bilstm, two layers"), WINDOW)
+    inputs = {"vectors": example_input("vectors", 8), "lengths": example_input("lengths", 8)}
+    assert onnx_of(graph, inputs, ("states", "summaries"))
 
 
 @pytest.mark.parametrize("name", [name for name in ENCODERS if name not in EXPORTED_ENCODERS])

@@ -97,6 +97,10 @@ def onnx_of(module: nn.Module, inputs: Mapping[str, Tensor], outputs: tuple[str,
 
 
 def _exported(module: nn.Module, inputs: Mapping[str, Tensor], outputs: tuple[str, ...]) -> Any:
+    # While PyTorch exports, it traces an LSTM as a loop; what it cached before has a step for each word of
+    # the example, so that the number of words would be fixed.
+    with contextlib.suppress(AttributeError):
+        torch.ops.aten.lstm.input._dispatch_cache.clear()
     free = torch.export.Dim.DYNAMIC
     program: Any = torch.onnx.export(
         module,
