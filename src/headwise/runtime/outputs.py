@@ -225,7 +225,7 @@ class MultiLabelOutputs(CalibratedLogits):
     def read_outputs(outputs: JsonMapping) -> JsonObject:
         """See `BaseModel.read_outputs`."""
         separator = outputs.get("separator")
-        if not isinstance(separator, str) or not separator.strip():
+        if not isinstance(separator, str) or not (separator.strip() or separator == " "):
             raise OutputsError("'separator' is missing or no text")
         return {"labels": output_names(outputs, least=1), "separator": separator}
 

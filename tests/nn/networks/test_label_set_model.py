@@ -69,6 +69,9 @@ def test_saved_and_loaded(tmp_path):
     one = new(["only"])
     save_model(one, tmp_path / "one", data={}, training={}, metrics={})
     assert load_model(tmp_path / "one").labels == ("only",)
+    model.separator = " "
+    save_model(model, tmp_path / "blank", data={}, training={}, metrics={})
+    assert load_model(tmp_path / "blank").separator == " "
 
 
 @pytest.mark.parametrize("thresholds", [[0.5], [0.5, 0.5, "x"], [0.5, 0.5, -1.0], 0.5, None])
@@ -81,7 +84,7 @@ def test_forged_thresholds(tmp_path, thresholds):
 
 
 @pytest.mark.parametrize(
-    "change", [{"separator": None}, {"separator": " "}, {"labels": []}, {"labels": ["a", "a", "b"]}]
+    "change", [{"separator": None}, {"separator": "  "}, {"labels": []}, {"labels": ["a", "a", "b"]}]
 )
 def test_forged_outputs(tmp_path, change):
     save_model(new(), tmp_path, data={}, training={}, metrics={})

@@ -57,7 +57,7 @@ RECURRING = 0.8
 counts as often as it occurs: in a label set with a long tail most labels occur once, but they fill few
 cells."""
 
-SEPARATORS = (DEFAULT_LABEL_SEPARATOR, "\n", ";", ",", "#", "><")
+SEPARATORS = (DEFAULT_LABEL_SEPARATOR, ";", ",", "#", "><")
 """Separators of labels to try if the user gives none, the most reliable first. doccano writes `a#b`, Stack
 Overflow `<a><b>`."""
 
@@ -288,13 +288,14 @@ def parts_of(cell: str, separator: str) -> list[str]:
 
 
 def _split(cell: str, separator: str) -> list[str]:
-    """The trimmed parts of a cell; labels in angle brackets are written without them."""
+    """The trimmed parts of a cell, which line ends separate, too; labels in angle brackets are written
+    without them."""
     cell = cell.strip()
     if separator == BLANK:
         return cell.split()
     if separator == "><" and cell.startswith("<") and cell.endswith(">"):
         cell = cell[1:-1]
-    return [part.strip() for part in cell.split(separator)]
+    return [part.strip() for line in cell.split("\n") for part in line.split(separator)]
 
 
 def _rank(name: str) -> int:
