@@ -13,6 +13,7 @@ SETTINGS = (
     *("--encoder", "ms-san", "--encoder.width", "8", "--encoder.heads", "6", "--encoder.head-size", "2"),
     *("--encoder.feedforward", "8", "--words.vector-size", "8", "--classifier.hidden", "8"),
     *("--epochs", "1", "--linear-model.kind", "none", "--words.tokenizer", "whitespace", "--no-baseline"),
+    *("--base", "none", "--folds", "0", "--learning-rate", "0.05"),
 )
 
 
