@@ -16,14 +16,15 @@ from headwise.training import text_objectives as reading
 
 SMALL = {
     "encoder": {"width": 8, "heads": 2, "head-size": 4, "layers": 1},
-    "train": {"epochs": 2, "batch-texts": 8},
+    "train": {"epochs": 2, "batch-texts": 8, "folds": 0},
 }
 KINDS = [[f"{kind}{number}" for number in range(24)] for kind in "abc"]
 """Words of three meanings: those of a row mean the same, and no two words are alike as they are written."""
 
 
-@pytest.fixture
-def base(tmp_path) -> str:
+@pytest.fixture(scope="module")
+def base(tmp_path_factory) -> str:
+    folder = tmp_path_factory.mktemp("base")
     random = np.random.default_rng(0)
     words = [word for kind in KINDS for word in kind]
     rows = np.repeat(2 * np.eye(3, 6), 24, axis=0) + 0.1 * random.normal(size=(72, 6))
@@ -31,10 +32,10 @@ def base(tmp_path) -> str:
     weights = np.ones(len(words) + 1, dtype=np.float32)
     save_base(
         StaticEmbeddings("tiny", tuple(words), QuantizedMatrix.of(rows.astype(np.float32)), runs, weights),
-        tmp_path / "b",
+        folder / "b",
         "#\n",
     )
-    return str(tmp_path / "b")
+    return str(folder / "b")
 
 
 def pairs(path, count: int, seed: int, scored: bool = False) -> str:
@@ -68,12 +69,19 @@ def run(tmp_path, base: str, task: str, **options):
     return train_files(train, tmp_path / "model", test=test, settings=settings, baseline=False, **options)
 
 
-def test_labels_of_pairs_that_only_the_base_tells_apart(tmp_path, base):
-    outcome = run(tmp_path, base, "pair", settings={"train": {"folds": 2}})
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory, base):
+    """A training run of two folds, and the folder of its model."""
+    folder = tmp_path_factory.mktemp("trained")
+    return run(folder, base, "pair", settings={"train": {"folds": 2}}), folder / "model"
+
+
+def test_labels_of_pairs_that_only_the_base_tells_apart(trained):
+    outcome, folder = trained
     assert outcome.test.scores.accuracy > 0.9
     model = outcome.fitted.model
     some = [("a1 b2", "b5 a7"), ("a1 b2", "c5 a7"), ("", "a1"), ("", ""), ("zebra", "a1")]
-    loaded = load_model(tmp_path / "model")
+    loaded = load_model(folder)
     np.testing.assert_array_equal(loaded.predict_proba(some), model.predict_proba(some))
     alone = np.concatenate([loaded.predict_proba([pair]) for pair in some])
     np.testing.assert_allclose(alone, loaded.predict_proba(some), atol=1e-5)
@@ -102,8 +110,8 @@ def test_scores_of_pairs_likewise(tmp_path, base):
     assert outcome.test.scores.pearson > 0.9
 
 
-def test_what_is_compared_and_to_which_words_it_belongs(tmp_path, base):
-    model = run(tmp_path, base, "pair", settings={"train": {"folds": 2}}).fitted.model
+def test_what_is_compared_and_to_which_words_it_belongs(trained):
+    model = trained[0].fitted.model
     encoded = model.encoded([Pair("a1 b2 c3", "b5 a7"), Pair("a1 a2", "")])
     texts, vectors, numbers = model.linear_inputs(encoded)
     assert texts == [("a1 b2 c3", "b5 a7"), ("a1 a2", "")]
@@ -123,8 +131,8 @@ def test_what_is_compared_and_to_which_words_it_belongs(tmp_path, base):
     assert found.argmin() == 2  # nothing matches c3
 
 
-def test_how_pairs_compare_is_the_same_where_it_is_not_kept(tmp_path, base, monkeypatch):
-    model = run(tmp_path, base, "pair", settings={"train": {"folds": 2}}).fitted.model
+def test_how_pairs_compare_is_the_same_where_it_is_not_kept(trained, monkeypatch):
+    model = trained[0].fitted.model
     some = [("a1 b2", "b5 a7"), ("a1 b2", "c5 a7"), ("", "a1"), ("", ""), ("zebra", "a1")]
     kept, found = model.encoded(some), model.predict_proba(some)
     assert all(pair.compared is not None for pair in kept)
