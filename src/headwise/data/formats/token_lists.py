@@ -44,7 +44,7 @@ def recognise(head: Sequence[Line], *, labelled: bool = True) -> str | None:
     if any(isinstance(row.get(name), str | int | float) for name in labels for row in rows):
         return None
     values = [row.get(name) for name in tags[:1] for row in rows]
-    if all(isinstance(value, str) and len(_pieces(value)) < 2 for value in values):
+    if not any(map(_has_words, map(_pieces, values))) and all(isinstance(v, str) for v in values):
         return None  # a word per row, or no tags
     if isinstance(rows[0].get(token), list):
         return f"the lists {token!r} and {tags[0]!r}"
