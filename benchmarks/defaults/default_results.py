@@ -1,7 +1,7 @@
 """The results of default.py: a line of JSON for each run, appended, and what is made of them."""
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -78,6 +78,15 @@ def means(
     return {s: {name: float(np.mean(v)) for name, v in own.items()} for s, own in runs.items()}
 
 
+def shared_runs(found: Found, systems: Sequence[str]) -> Found:
+    """The runs of these systems on sets, sizes and seeds that all of them were run on."""
+    return {
+        job: result
+        for job, result in found.items()
+        if job.system in systems and all(replace(job, system=system) in found for system in systems)
+    }
+
+
 def best_linear(found: Found) -> dict[Job, Result]:
     """Of each set, size and seed that all linear rivals were run on, the one that was best on dev."""
     best: dict[Job, Result] = {}
@@ -94,7 +103,7 @@ class Gap:
 
     Attributes:
         mean: In accuracy (F1 for names).
-        low: 95 % bootstrap interval of the mean, over sets.
+        low: 95 % bootstrap interval of the mean, over sets and over the runs of each set (hierarchical).
         sets: How many.
         worst: The set with the smallest difference, and that.
     """
@@ -121,11 +130,19 @@ def gap(found: Found, texts: int, first: str, second: str) -> Gap | None:
     if not gains:
         return None
     own = {name: float(np.mean(values)) for name, values in sorted(gains.items())}
-    array = np.array(list(own.values()))
-    draws = np.random.default_rng(0).integers(0, len(array), (_DRAWS, len(array)))
-    low, high = np.quantile(array[draws].mean(1), [0.025, 0.975])
+    random = np.random.default_rng(0)
+    runs = [np.array(gains[name]) for name in own]
+    drawn = np.stack([_resampled_means(runs, random) for _ in runs])
+    sets = random.integers(0, len(runs), (len(runs), _DRAWS))
+    means = np.take_along_axis(drawn, sets[:, None], axis=1)[:, 0].mean(0)
+    low, high = np.quantile(means, [0.025, 0.975])
     worst = min(own, key=own.__getitem__)
-    return Gap(float(array.mean()), float(low), float(high), len(own), (worst, own[worst]))
+    return Gap(float(np.mean(list(own.values()))), float(low), float(high), len(own), (worst, own[worst]))
+
+
+def _resampled_means(runs: Sequence[np.ndarray], random: np.random.Generator) -> np.ndarray:
+    """Means of runs of each set, drawn with replacement, `[sets, draws]`."""
+    return np.stack([own[random.integers(0, len(own), (_DRAWS, len(own)))].mean(1) for own in runs])
 
 
 def sizes_of(found: Found) -> list[int]:

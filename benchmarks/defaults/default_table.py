@@ -13,6 +13,7 @@ from benchmarks.defaults.default_results import (
     means,
     only,
     set_of,
+    shared_runs,
     sizes_of,
     systems_of,
 )
@@ -168,13 +169,13 @@ def mean_accuracies(
 ) -> tuple[list[str], list[list[str]]]:
     """Head and rows of mean test accuracies by system and size, in percent; the best of a size is bold.
 
-    The means are over the sets that all systems were run on, with seed 0.
+    The means are over the runs (sets and seeds) that all systems have.
     """
     head, columns = [""], list[list[str]]()
     for texts in sizes:
-        averages = means(found, texts, seeds=1)
-        shared = set.intersection(*(set(averages[system]) for system in systems))
-        cells = [percent(statistics.mean(averages[system][name] for name in shared)) for system in systems]
+        averages = means(shared_runs(found, systems), texts)
+        shared = averages[systems[0]]
+        cells = [percent(statistics.mean(averages[system].values())) for system in systems]
         best = max(cells, key=float)
         columns.append([f"**{cell}**" if cell == best else cell for cell in cells])
         head.append(f"{size_name(texts)} texts ({len(shared)} sets)")

@@ -123,6 +123,19 @@ def test_gap_is_paired_by_set_and_seed(found):
     assert gap(found, 0, "headwise", "svm").mean == pytest.approx(0.1)
 
 
+def test_the_interval_holds_what_runs_of_a_set_differ_by():
+    from benchmarks.defaults.default_results import Job, gap
+
+    def found(gains):
+        runs = {Job("a", "headwise", 250, seed): {"test": 0.5 + own} for seed, own in enumerate(gains)}
+        return runs | {Job("a", "svm", 250, seed): {"test": 0.5} for seed in range(len(gains))}
+
+    same, different = (gap(found(gains), 250, "headwise", "svm") for gains in ([0.1] * 3, [0.0, 0.1, 0.2]))
+    assert same.mean == pytest.approx(0.1) == different.mean
+    assert (same.low, same.high) == (pytest.approx(0.1), pytest.approx(0.1))
+    assert (different.low, different.high) == (pytest.approx(0), pytest.approx(0.2))
+
+
 def test_tables(found, capsys):
     from benchmarks.defaults.default_table import print_tables
 
@@ -137,7 +150,7 @@ def test_tables(found, capsys):
     assert "no runs yet" in capsys.readouterr().out
 
 
-def test_mean_accuracies_are_of_shared_sets_and_the_first_seed(found):
+def test_mean_accuracies_are_of_shared_runs(found):
     from benchmarks.defaults.default_results import Job
     from benchmarks.defaults.default_table import mean_accuracies
 
