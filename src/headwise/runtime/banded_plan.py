@@ -19,7 +19,8 @@ _ALONE = 200_000  # pairs of a query and a key from which more threads than one 
 
 class HeadBand(NamedTuple):
     """What one head sees: `left[t]` positions before and `right[t]` after each position of text t, with
-    `-slope * distance` added to the score (see `headwise.nn.priors.base.Band`)."""
+    `-slope * distance` added to the score. It is a `headwise.nn.priors.base.Band`, which this room may not
+    import, on the texts of a batch."""
 
     left: Reaches
     right: Reaches
@@ -39,7 +40,8 @@ class BandedPlan:
     """Work items of the heads of a layer on the texts of a batch.
 
     Attributes:
-        items: `[items, 8]`, int64, see `BandedItem` in `native/attention.h`; those of a text together.
+        items: `[items, 8]`, int64: head, value head, start and length of the text, first and last query,
+            reach to the left and right (`BandedItem` in `native/attention.h`); those of a text together.
         pairs: `[items]`: about how many pairs of query and key each item and those before it have.
         slopes: `[heads]`, float64.
         value_heads: The heads that have no query and key: their output is their value.

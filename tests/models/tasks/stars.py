@@ -50,7 +50,6 @@ class Stars(ClassifyTask):
 
     name = "stars"
     title, purpose = "judge of stars", "stars for each text"
-    answered_file = "STARRED_TEXTS"
 
     def evaluate(self, model: Any, items: Any) -> StarsEvaluation:
         found = evaluate_labels(model, items, label_targets(items, model.labels))

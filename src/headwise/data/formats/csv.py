@@ -2,6 +2,7 @@
 
 A file whose quotation marks cannot enclose fields has them as characters, or escapes them by a backslash;
 some enclose fields in single marks: the dialect is guessed from the first lines where these leave no doubt.
+Lines come decoded, see `headwise.data.files.text_lines`.
 """
 
 from collections import Counter
