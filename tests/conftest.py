@@ -56,7 +56,7 @@ def without_base_encoder():
         with pytest.MonkeyPatch.context() as patch:
             for task in ("classify", "multi_label_task"):
                 name = f"headwise.models.tasks.{task}.pretrained_encoder"
-                patch.setattr(name, lambda sections, parts, labels: {})
+                patch.setattr(name, lambda *_: {})
             yield
 
     return without_base_encoder
