@@ -148,8 +148,6 @@ def train(
         HeadwiseError: The loss is not a number, or the state cannot be resumed.
     """
     identity = {**(identity or {}), "train": asdict(config)} | ({} if until is None else {"until": until})
-    if tables := frozen_tables(model):
-        identity["tables"] = digest_of(tables)
     run = _TrainingRun(model, objective, config, folder, identity, rates or {}, until)
     run.where = where or run.where
     with record_signals() as stop, run.optimizer.postponed():
@@ -209,10 +207,11 @@ class _TrainingRun:
         until: int | None = None,
     ):
         self.model, self.objective, self.config = model, objective, config
-        self.folder, self.identity, self.until = folder, identity, until
+        self.folder, self.until = folder, until
         self.device = next(model.parameters()).device
         self.parameters = {n: p for n, p in model.named_parameters() if p.requires_grad}
         self.tables = frozen_tables(model)
+        self.identity = identity | ({"tables": digest_of(self.tables)} if self.tables else {})
         self.optimizer = AdamW(self._groups(rates), self._row_embeddings())
         self.rates = [group["lr"] for group in self.optimizer.param_groups]
         self.average = (

@@ -45,9 +45,10 @@ def predict(
     """Predict the labels of a file of any size.
 
     A classifier writes every record of the file in the same order: its fields, then the prediction, its
-    probability and the probabilities of all labels. A tagger writes the words with their tags, or the spans
-    with their characters. Memory does not grow with the file. A classifier with a novelty detector
-    (headwise train --unknown) also writes whether a text is unknown, and its novelty score.
+    probability and the probabilities of all labels (not on a terminal, if there are more than eight). A
+    tagger writes the words with their tags, or the spans with their characters. Memory does not grow with
+    the file. A classifier with a novelty detector (headwise train --unknown) also writes whether a text is
+    unknown, and its novelty score.
 
     Args:
         model: Folder of the model.

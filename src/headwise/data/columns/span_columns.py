@@ -11,13 +11,14 @@ from headwise.data.errors import DataError
 from headwise.data.files.file_source import DataSource
 
 _OFFSETS = (
-    *(("start", "end"), ("begin", "end"), ("from", "to"), ("start_offset", "end_offset")),
-    *(
-        ("start_char", "end_char"),
-        ("span_start", "span_end"),
-        ("start_pos", "end_pos"),
-        ("offset", "length"),
-    ),
+    ("start", "end"),
+    ("begin", "end"),
+    ("from", "to"),
+    ("start_offset", "end_offset"),
+    ("start_char", "end_char"),
+    ("span_start", "span_end"),
+    ("start_pos", "end_pos"),
+    ("offset", "length"),
 )
 """Usual names of the columns of offsets."""
 

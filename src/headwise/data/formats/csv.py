@@ -35,8 +35,6 @@ _HEAD = 100  # lines that are looked at
 _NEARLY_ALL, _FEWEST_QUOTED = 0.9, 3
 """Share and least number of the lines with a field in single marks where these enclose fields."""
 _SINGLE_QUOTED = lazy_pattern(r"(?:^|[,;\t|]) *'(?:[^'\\]|''|\\.)*+' *(?=[,;\t|\r]|$)")
-
-
 _ALL_QUOTED = lazy_pattern(r'"(?:[^"]|"")*+"(?:([,;\t|])"(?:[^"]|"")*+")(?:\1"(?:[^"]|"")*+")*')
 _LEAST_ROWS = 5  # from which on rows of one width are no accident
 _LEAST_CHARACTERS = 12  # of a running text, on average

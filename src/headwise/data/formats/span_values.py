@@ -30,10 +30,9 @@ def parse_span(raw: object) -> CharacterSpan | None:
         start, end, kind = (
             next((raw[name] for name in names if name in raw), None) for names in (_START, _END, _TYPE)
         )
-        if (
-            type(raw.get("startPos")) is int and type(raw.get("endPos")) is int
-        ):  # of LUIS, with inclusive ends
-            start, end = raw["startPos"], raw["endPos"] + 1
+        first, last = raw.get("startPos"), raw.get("endPos")  # of LUIS
+        if type(first) is int and type(last) is int:
+            start, end = first, last + 1
         if end is None and isinstance(start, int) and isinstance(raw.get("length"), int):
             end = start + raw["length"]
         field = next((name for name in _WRITTEN if isinstance(raw.get(name), str) and raw[name]), None)

@@ -349,11 +349,12 @@ def pretrained_encoder(
     so many labels. Of texts that a teacher has labelled, `taught`, only the number of words counts; beside
     them, many labels are learnt as well without it."""
     texts, gold_texts = len(parts.train), len(parts.train) - taught
-    most_words = _TAUGHT_WORDS if taught else _BASE_WORDS
-    if not settings or gold_texts >= _ENCODER_TEXTS or texts * mean_words(parts) > most_words:
+    if not settings or gold_texts >= _ENCODER_TEXTS:
         return {}
     enough = gold_texts >= max(_TWO_EPOCH_TEXTS, _FEW_TEXTS_PER_LABEL * labels)
     if (labels > OPINION_LABELS and enough) or (taught and labels > _ENCODER_LABELS):
+        return {}
+    if texts * mean_words(parts) > (_TAUGHT_WORDS if taught else _BASE_WORDS):
         return {}
     train: JsonObject = {"epochs": 5 if texts < _TWO_EPOCH_TEXTS else 2}
     return {**settings, "base": {"encoder": "on"}, "train": train}
