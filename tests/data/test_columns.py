@@ -308,3 +308,9 @@ def test_the_stance_is_the_label_and_not_its_target():
 def test_votes_are_not_told_as_a_label():
     columns = {"body": TALK, "subreddit": list("ab") * 20, "score": list(range(4)) * 10}
     assert not any("may be the label" in note for note in choose(columns)[1])
+
+
+def test_an_empty_column_is_not_the_label_where_another_is_filled():
+    columns = {"summary": LONG, "kind": list("aabb"), "labels": [""] * 4}
+    assert choose(columns)[0] == Columns("summary", "kind")
+    assert choose({"summary": LONG, "labels": [""] * 4})[0] == Columns("summary", "labels")

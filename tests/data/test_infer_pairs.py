@@ -3,6 +3,7 @@
 import pytest
 
 from headwise.data.items.item_types import infer_task
+from headwise.data.readers.pair_files import read_pairs
 
 
 @pytest.mark.parametrize(
@@ -56,3 +57,19 @@ def test_what_the_user_says(tmp_path):
     assert infer_task("-", both) == ("pair", "columns of two texts are named")
     assert infer_task(str(tmp_path / "none.csv"), {}) == ("classify", "")
     assert infer_task(str(tmp_path / "b.csv"), {"format": "columns"})[0] == "tag"
+
+
+def test_scores_beside_the_labels_of_pairs_are_told(tmp_path):
+    """As in SICK, where they stand before the labels."""
+    path = tmp_path / "a.tsv"
+    path.write_text(
+        "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
+        + "".join(
+            f"{n}\ta man {n}\ta boy {n}\t{n / 4 + 0.1:.1f}\t{'YES' if n % 2 else 'NO'}\n" for n in range(12)
+        )
+    )
+    assert infer_task(str(path), {})[0] == "pair"
+    data = read_pairs(path)
+    assert data.columns.label == "entailment_judgment"
+    assert "numbers that are not used: 'relatedness_score' (--task pair-score learns them)" in data.notes
+    assert read_pairs(path, numbers=True).columns.label == "relatedness_score"

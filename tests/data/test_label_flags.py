@@ -183,3 +183,17 @@ def test_columns_that_are_spelt_otherwise_are_no_labels_and_told(write):
     assert "columns of yes and no of another spelling, not read: 'unclear'" in data.notes
     named = read_sets(path, MultiLabelOptions(label_columns="unclear,joy"))
     assert {*named.labels} == {"unclear", "joy"}
+
+
+@pytest.mark.parametrize(("flags", "task"), [("is_vip,has_file", "classify"), ("late,rude", "multi-label")])
+def test_columns_that_describe_a_record_are_no_labels_beside_names(write, flags, task):
+    rows = "".join(f"it was {n} days late,{'ab'[n % 2]}x,{n % 2},{n % 3 % 2}\n" for n in range(8))
+    path = write("f.csv", f"message,department,{flags}\n{rows}")
+    assert infer_task(path, {})[0] == task
+    if task == "classify":
+        with pytest.raises(DataError, match="label column cannot be guessed"):
+            read_examples(path)
+    else:
+        assert "'department' may be the label - choose with --label-column" in read_sets(path).notes
+    alone = write("g.csv", f"message,{flags}\n" + rows.replace(",ax", "").replace(",bx", ""))
+    assert infer_task(alone, {})[0] == "multi-label"

@@ -1,5 +1,7 @@
 """Files of texts with any number of labels."""
 
+import json
+
 import pytest
 
 from headwise.core.errors import ConfigError
@@ -326,3 +328,25 @@ def test_empty_cells_beside_lists_do_not_hide_them(write):
     rows = [f"the king is number {n},{cell}" for n, cell in enumerate(["\"['a', 'b']\"", ""] * 10)]
     path = write("a.csv", "\n".join(["text,labels", *rows]))
     assert infer_task(path, {})[0] == "multi-label"
+
+
+def test_words_in_brackets_are_lists(write):
+    rows = 'a one,[x]\na two,"[x, y z]"\na three,[]\na four,"[y z, x]"\n'
+    path = write("f.csv", f"text,labels\n{rows}")
+    assert infer_task(path, {})[0] == "multi-label"
+    assert sets(read_sets(path)) == [("x",), ("x", "y z"), (), ("y z", "x")]
+    single = write("g.csv", "text,label\na one,[x]\na two,[y]\na three,[x]\na four,[y]\n")
+    assert infer_task(single, {})[0] == "classify"  # names
+    separated = write("h.csv", "text,labels\na,[x];[y]\nb,[x]\nc,[y]\nd,[x];[y]\ne,[y];[x]\n")
+    assert sets(read_sets(separated, MultiLabelOptions(label_separator=";")))[:2] == [
+        ("[x]", "[y]"),
+        ("[x]",),
+    ]
+
+
+def test_objects_that_say_yes_or_no_are_sets(write):
+    objects = ({"x": True, "y": False}, {"x": True, "y": True}, {"x": False, "y": False})
+    rows = [json.dumps({"text": f"a text {n}", "labels": value}) for n, value in enumerate(objects)]
+    path = write("f.jsonl", "\n".join(rows))
+    assert infer_task(path, {})[0] == "multi-label"
+    assert sets(read_sets(path)) == [("x",), ("x", "y"), ()]

@@ -2,14 +2,17 @@
 
 import pytest
 
+from headwise.data.columns.reading_options import SoftLabelOptions
 from headwise.data.errors import DataError
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK, infer_task
 from headwise.data.items.labels import (
     look_like_scores,
+    measured_labels_notes,
     parse_number,
     parse_numeric_labels,
     with_decimal_point,
 )
+from headwise.data.readers.labelled_files import read_examples
 
 
 @pytest.mark.parametrize(
@@ -124,3 +127,28 @@ def test_numbers_of_which_some_are_missing_are_no_classes(tmp_path, none):
     with pytest.raises(DataError, match=r"HW287.*f:11.*empty cells .* --empty-labels skip"):
         parse_numeric_labels([item.label for item in data.items], lines, "f")
     assert not look_like_scores({none: 5, "nothing": 1, "1.5": 2})
+
+
+@pytest.mark.parametrize(
+    ("labels", "told"),
+    [
+        ([f"{n}%" for n in range(30)], "30 labels such as '0%'"),
+        ([f"{n}.5 %" for n in range(3)], "3 labels such as '0.5 %'"),
+        ([f"{n / 2}/10" for n in range(20)], "write '0.0' for '0.0/10'"),
+        (["7/10", "8/10", "9/10", "10/10"], ""),
+        ([*(f"{n}%" for n in range(30)), "none"], ""),
+        ([], ""),
+    ],
+)
+def test_percentages_and_marks_are_told(labels, told):
+    notes = measured_labels_notes(labels)
+    assert told in "".join(notes)
+    assert bool(notes) == bool(told)
+    if told:
+        with pytest.raises(DataError, match=r"write 46 for 46%"):
+            parse_numeric_labels(labels, range(1, 99), "f.tsv")
+
+
+def test_percentages_of_a_file_are_told(write):
+    path = write("f.csv", "text,score\n" + "".join(f"a text,{n}%\n" for n in range(30)))
+    assert any("--task regress" in note for note in read_examples(path, SoftLabelOptions()).notes)

@@ -1,6 +1,7 @@
 import pytest
 
 from headwise.data.doctor.diagnose import diagnose
+from headwise.data.errors import DataError
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 
 
@@ -93,3 +94,14 @@ def test_what_cannot_be_read_is_a_finding(write, tmp_path):
 def test_one_tag_only(write):
     path = write("train.conll", "a/O b/O", "c/O")
     assert "HW162" in codes(diagnose(ITEM_TYPES_BY_TASK["tag"], [path]), "error")
+
+
+def test_missing_blank_lines_are_told(write, tmp_path):
+    path = tmp_path / "train.conll"
+    path.write_text("".join(f"to\tO\nport{n}\tB-LOC\n" for n in range(600)))
+    found = {f.code: f for f in diagnose(ITEM_TYPES_BY_TASK["tag"], [str(path)]).findings}
+    assert found["HW152"].severity == "warning"
+    assert "1 sentence of more than 512 words, the longest of 1,200" in found["HW152"].message
+    items = ITEM_TYPES_BY_TASK["tag"].read(str(path)).items
+    with pytest.raises(DataError, match=r"one sentence of 1,200 words.*blank line after each sentence"):
+        ITEM_TYPES_BY_TASK["tag"].split(items, 0.1)

@@ -9,7 +9,8 @@ from headwise.data.columns.column_names import TEXT_NAMES
 from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.files.file_source import DataSource
 from headwise.data.formats import FORMATS, tsv
-from headwise.data.formats.csv import read_cells
+from headwise.data.formats.csv import read_cells, recognise
+from headwise.data.formats.csv_records import DELIMITERS
 from headwise.data.readers.labelled_files import read_rows
 
 
@@ -30,7 +31,7 @@ def test_without_quoting_marks_are_characters():
 RAW = ['text@label\n"Great", he said@pos\n"Awful" they said@neg\nfine@pos\n', "@", '"Great", he said']
 
 
-@pytest.mark.parametrize("delimiter", ["@", "\t", "|"])
+@pytest.mark.parametrize("delimiter", ["@", "\t", "|", "^", "~", "\x01"])
 def test_marks_that_enclose_nothing_are_characters(delimiter):
     text, _, first = RAW
     rows, notes = cells(text.replace("@", delimiter), delimiter=delimiter if delimiter == "@" else None)
@@ -203,3 +204,14 @@ def test_rows_that_only_escapes_make_readable():
     assert cells(text)[0] == rows
     lines = enumerate(text.removesuffix("\n").split("\n"), start=1)
     assert [row for _, row in tsv.read_cells(lines, DataSource("a.tsv"))] == rows
+
+
+@pytest.mark.parametrize("delimiter", DELIMITERS)
+def test_every_delimiter_stands_between_quoted_fields(delimiter):
+    texts = [f"{mark}a text, and{delimiter} more{mark}{delimiter}{mark}x{mark}" for mark in "\"'"]
+    for text in texts:
+        mark = text[0]
+        header = f"{mark}text{mark}{delimiter}{mark}label{mark}"
+        rows, _ = cells("\n".join([header, *[text] * 5]))
+        assert rows == [["text", "label"], *[[f"a text, and{delimiter} more", "x"]] * 5]
+    assert recognise([texts[0]] * 3)

@@ -59,3 +59,34 @@ def test_padding_around_cells_of_a_ruled_table_is_no_text(write):
     text = "| text    | label |\n|---------|-------|\n| it runs | good  |\n| no      | bad   |\n"
     data = read_examples(write("a.md", text))
     assert [(item.text, item.label) for item in data.items] == [("it runs", "good"), ("no", "bad")]
+
+
+SURVEY = (
+    "Respondent ID,Start Date,What went wrong?,Which team?\n"
+    ",,Open-Ended Response,Response\n"
+    "101,2024-03-01,it came late,delivery\n"
+    "102,2024-03-02,it was never paid back,billing\n"
+)
+QUALTRICS = (
+    "StartDate,Progress,Q1,Q2\n"
+    "Start Date,Progress,What went wrong?,Which team?\n"
+    '"{""ImportId"":""startDate""}","{""ImportId"":""progress""}","{""ImportId"":""QID1""}","{""ImportId"":""QID2""}"\n'
+    "2024-03-01,100,it came late,delivery\n"
+    "2024-03-02,100,it was never paid back,billing\n"
+)
+
+
+@pytest.mark.parametrize(("text", "told"), [(SURVEY, "line 2 is"), (QUALTRICS, "lines 2 and 3 are")])
+@pytest.mark.parametrize("name", ["a.csv", "a"])
+def test_the_questions_of_a_survey_are_no_answers(write, text, told, name):
+    data = read_examples(write(name, text), ReadOptions(text_column="3", label_column="4"))
+    assert [example.label for example in data.items] == ["delivery", "billing"]
+    assert any(note.startswith(f"{told} no data: a survey's questions") for note in data.notes)
+
+
+def test_an_answer_without_an_id_is_no_question(write):
+    unlike = SURVEY.replace("Open-Ended Response,Response", "it is broken,delivery")
+    columns = ReadOptions(text_column="3", label_column="4")
+    assert len(read_examples(write("a.csv", unlike), columns).items) == 3
+    numbered = SURVEY.replace(",,Open", "100,,Open")
+    assert len(read_examples(write("b.csv", numbered), columns).items) == 3

@@ -13,6 +13,8 @@ _BETWEEN_NUMBERS = lazy_pattern(r"(?<=[\w.])\s+(?=[-\w.])")  # of a NumPy array
 _WRAPPED = lazy_pattern(r"(?:array|frozenset|list|tuple|set)\((.*?)(?:,\s*dtype=[\w<>.']+)?\)", re.DOTALL)
 _BRACKETS = ("[]", "()", "{}")
 _QUOTED = lazy_pattern(r"""(["'])(?:\\.|(?!\1).)*\1""", re.DOTALL)
+_WORDS_IN_BRACKETS = lazy_pattern(r"""\[([^][(){}"'`]+)\]""")
+_NULLS = ("nan", "null", "none")
 _LINK = lazy_pattern(r"(?:https?|ftp)://\S+|www\.\S+\.\S+")
 
 
@@ -38,12 +40,24 @@ def parse_cell(cell: object) -> object:
 
 
 def parse_list_cell(cell: object) -> object:
-    """The list that a cell holds as text, see `parse_cell`, or in Label Studio's object of choices; any
-    other cell as it is."""
+    """The list that a cell holds as text, see `parse_cell`, in Label Studio's object of choices, or as an
+    object that says of each name whether it is in the list; any other cell as it is."""
     parsed = parse_cell(cell)
     if isinstance(parsed, dict) and [*parsed] == [CHOICES] and isinstance(parsed[CHOICES], list):
         return parsed[CHOICES]
+    if isinstance(parsed, dict) and parsed and all(isinstance(value, bool) for value in parsed.values()):
+        return [name for name, value in parsed.items() if value]
     return parsed if isinstance(parsed, list) else cell
+
+
+def parse_words_cell(cell: object) -> object:
+    """The same (see `parse_list_cell`), also of words in square brackets without quotation marks
+    (`[a, b c]`)."""
+    parsed = parse_list_cell(cell)
+    if not isinstance(parsed, str) or not (words := _WORDS_IN_BRACKETS.fullmatch(parsed.strip())):
+        return parsed
+    parts = [part.strip() for part in words[1].split(",")]
+    return parsed if {"", *_NULLS} & {*map(str.lower, parts)} else parts
 
 
 def holds_choices(cell: object) -> bool:

@@ -14,6 +14,7 @@ from headwise.data.columns.cell_values import (
     looks_like_list,
     parse_cell,
     parse_list_cell,
+    parse_words_cell,
 )
 from headwise.data.columns.column_names import (
     LABEL_NAMES,
@@ -33,7 +34,14 @@ from headwise.data.columns.multi_hot_columns import (
 )
 from headwise.data.columns.reading_options import DEFAULT_LABEL_SEPARATOR, MultiLabelOptions, ReadOptions
 from headwise.data.columns.soft_label_columns import WEIGHT_NAMES, choose_weight
-from headwise.data.columns.text_columns import Columns, choose_columns, find_column, names_in, tabular_names
+from headwise.data.columns.text_columns import (
+    Columns,
+    choose_columns,
+    find_column,
+    named_label_column,
+    names_in,
+    tabular_names,
+)
 from headwise.data.doctor.findings import abbreviate
 from headwise.data.files.file_source import DataSource, Record, most_true
 from headwise.data.formats.jsonl import as_text
@@ -129,6 +137,9 @@ def _choose(
     tabular = tabular_names(sample, source)
     excluded = {*joined_column_names(options.text_column or "", names), *weights, *tabular}
     flags = guess_multi_hot_columns(sample, excluded)
+    named_label = named_label_column(sample, without={*flags, *excluded}) if flags else None
+    if named_label and all(map(_describes, flags)):
+        flags = []
     values_of = {name: [record.fields.get(name) for record in sample] for name in names}
     open_names = [name for name in names if name_rank(name, TEXT_NAMES) is None and name not in excluded]
     open_names = [name for name in open_names if not lists_words_of_text(sample, name)]
@@ -145,6 +156,8 @@ def _choose(
         if unlike := [repr(name) for name in other_flag_columns(sample, flags, excluded)]:
             message = f"columns of yes and no of another spelling, not read: {abbreviate(unlike)}"
             source.notes.append(message)
+        if named_label:
+            source.notes.append(f"{named_label!r} may be the label - choose with --label-column")
         if lacking := [repr(label) for label in training_labels if label not in flags]:
             message = f"labels without a column, which therefore no text has: {abbreviate(lacking)}"
             source.notes.append(message)
@@ -157,12 +170,17 @@ def _choose(
     return _with_separator(choose_columns(sample, named_source, labelled=True), sample, source)
 
 
+def _describes(name: str) -> bool:
+    """Whether the name of a column of yes and no says what the record is or has, as `is_vip` does."""
+    return normal_name(name).split("_")[0] in ("is", "has", "was", "had")
+
+
 def _never_labels(name: str, values: Sequence[object]) -> bool:
     """Whether a column's name, or what its lists hold, says that it has no label sets: measured numbers,
     links, or the tags of words."""
     if name_rank(name, LABEL_SET_NAMES) is None and is_never_label(name):
         return True
-    lists = (value for value in map(parse_list_cell, values) if isinstance(value, list))
+    lists = (value for value in map(parse_words_cell, values) if isinstance(value, list))
     items = [as_text(item) for value in lists for item in value]
     if not items:
         return False
@@ -173,7 +191,7 @@ def _never_labels(name: str, values: Sequence[object]) -> bool:
 
 def lists_words_of_text(sample: Sequence[Record], name: str) -> bool:
     """Whether the lists of a column are the words of the text in another column, and so no labels."""
-    rows = [(parse_list_cell(record.fields.get(name)), record.fields) for record in sample]
+    rows = [(parse_words_cell(record.fields.get(name)), record.fields) for record in sample]
     lists = [(words, fields) for words, fields in rows if isinstance(words, list) and words]
     columns = [column for column in names_in(sample) if column != name]
     return bool(lists) and any(
@@ -229,6 +247,9 @@ def separator_of(values: Sequence[object], options: ReadOptions, name: str) -> s
     recur; `LIST_SEPARATOR` if they are lists; None if they do not look like sets."""
     requested = getattr(options, "label_separator", None)
     full = [parse_list_cell(value) for value in values if value is not None and str(value).strip()]
+    words = [value for value in map(parse_words_cell, full) if isinstance(value, list)]
+    if len(words) == len(full) and any(len(labels) > 1 for labels in words):
+        full = words
     lists = [value for value in full if isinstance(value, list)]
     if any(map(holds_choices, values)):
         return LIST_SEPARATOR
@@ -321,7 +342,7 @@ def cells_of(record: Record, columns: Columns, source: DataSource) -> list[str] 
         return []
     separator = columns.separator if isinstance(columns, LabelListColumns) else DEFAULT_LABEL_SEPARATOR
     cell = record.fields.get(name)
-    value = parse_list_cell(cell)
+    value = (parse_list_cell if isinstance(columns, LabelListColumns) else parse_words_cell)(cell)
     advice = "give --empty-labels skip to leave out texts that nobody has labelled"
     if name not in record.fields:
         problem, expected = f"no field {name!r}", "a list of labels"

@@ -98,7 +98,12 @@ def choose_pair_columns(
         label = _label_column(remaining)
         if label is not None:
             if labelled:
-                source.notes += other_labels_notes([c for c in remaining if c.name != label])
+                unread = [column for column in remaining if column.name != label]
+                source.notes += other_labels_notes(unread)
+                if not numbers and (scores := [repr(c.name) for c in unread if c.is_decimal]):
+                    source.notes.append(
+                        f"numbers that are not used: {', '.join(scores)} (--task pair-score learns them)"
+                    )
             guessed += [f"label={label!r}"] if labelled else []  # prediction does not use it
         elif labelled:
             raise ambiguous_columns_error(

@@ -1,7 +1,7 @@
 """Choose the text column and the label column of a table, and explain the choice."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from headwise.core.errors import ConfigError, close_names
@@ -125,6 +125,15 @@ def choose_text(sample: Sequence[Record], source: DataSource, *, without: Sequen
         raise ambiguous_columns_error("the text column", "--text-column", columns, source)
     source.notes.append(f"columns guessed: text={text.name!r} - override with --text-column")
     return text.name
+
+
+def named_label_column(sample: Sequence[Record], *, without: Collection[str | None]) -> str | None:
+    """The column of names, not of numbers, that would be guessed to be the label if the table had none of
+    the columns in `without`."""
+    columns = [column for column in columns_of(sample) if column.name not in without]
+    label = _label_column([c for c in columns if c is not _text_column(columns)], needed=False)
+    rarely = label is None or label.numbers or normal_name(label.name) in RARELY_LABEL_NAMES
+    return None if label is None or rarely else label.name
 
 
 def check_distinct_columns(**columns: object) -> None:
@@ -287,6 +296,7 @@ def _without_votes(columns: list[Column]) -> list[Column]:
 
 def _label_column(columns: list[Column], *, needed: bool) -> Column | None:
     columns = _without_votes(columns)
+    columns = [column for column in columns if any(map(str.strip, column.values))] or columns
     named = _by_name([column for column in columns if not column.holds_objects], LABEL_NAMES)
     named = named or _by_name(columns, LABEL_NAMES)
     if named and named.is_prose:

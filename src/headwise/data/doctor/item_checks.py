@@ -228,13 +228,29 @@ def conflicting_tags(file: CheckedFile) -> Iterator[Finding]:
         yield Finding("warning", "HW154", message, file.data.places(inconsistent[0]), fix)
 
 
+def unbroken_sentences(file: CheckedFile) -> Iterator[Finding]:
+    """Sentences that are surely several, as half of them or more are long."""
+    if _is_unbroken(file):
+        message = f"{file.count(len(_long_sentences(file)))} of more than {LONG} words"
+        message += f", the longest of {max(file.sizes):,}"
+        fix = "put a blank line after each sentence; training would take long and learn little"
+        yield Finding("warning", "HW152", message, file.data.places(_long_sentences(file)), fix)
+
+
 def long_sentences(file: CheckedFile) -> Iterator[Finding]:
     """Sentences that may be several."""
-    long_sentences = [n for n, size in enumerate(file.sizes) if size > LONG]
-    if long_sentences:
+    if (long_sentences := _long_sentences(file)) and not _is_unbroken(file):
         message = f"{file.count(len(long_sentences))} of more than {LONG} words"
         fix = "if blank lines between sentences are missing, put them back; else nothing has to be done"
         yield Finding("info", "HW152", message, file.data.places(long_sentences), fix)
+
+
+def _long_sentences(file: CheckedFile) -> list[int]:
+    return [n for n, size in enumerate(file.sizes) if size > LONG]
+
+
+def _is_unbroken(file: CheckedFile) -> bool:
+    return 2 * len(_long_sentences(file)) >= len(file.items) > 0
 
 
 def few_spans(file: CheckedFile) -> Iterator[Finding]:

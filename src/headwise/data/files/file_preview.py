@@ -17,7 +17,9 @@ from headwise.data.files.tables import TableRow, row_line, table_kind, table_row
 from headwise.data.files.text_lines import Line, decoded_lines, read_piece
 from headwise.data.formats import FORMATS
 from headwise.data.formats.brat import brat_lines, is_brat
-from headwise.data.formats.csv import DELIMITERS, looks_like_rows
+from headwise.data.formats.csv import looks_like_rows
+from headwise.data.formats.csv_records import DELIMITERS
+from headwise.data.formats.unsupported_texts import refuse_unsupported_text
 
 _LONGEST = 1 << 22  # characters of a line that are looked at
 
@@ -108,11 +110,12 @@ def guess_format(path: str, head: Sequence[Line], *, labelled: bool) -> tuple[st
         labelled: Whether labels are required; if not, lines without structure are plain text.
 
     Raises:
-        DataError: HW130, no format matches; HW104, brat's annotations.
+        DataError: HW130, no format matches; HW104, another kind of file.
     """
     refuse_brat(path, head)
     plain = plain_name(path)
     texts = [text.rstrip("\r") for _, text in head if text.strip()]
+    refuse_unsupported_text(path, texts, labelled=labelled)
     for name, form in FORMATS.items():
         for suffix in form.suffixes:
             if plain.endswith(suffix):

@@ -5,6 +5,7 @@ some enclose fields in single marks: the dialect is guessed from the first lines
 Lines come decoded, see `headwise.data.files.text_lines`.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +18,7 @@ from headwise.data.columns.reading_options import DEFAULT_READ_OPTIONS, ReadOpti
 from headwise.data.errors import DataError
 from headwise.data.files.file_source import DataSource, fraction_true, look_ahead
 from headwise.data.files.text_lines import Line
-from headwise.data.formats.csv_records import MARKS, ONE_COLUMN, Cells, Dialect, read_records
+from headwise.data.formats.csv_records import DELIMITERS, MARKS, ONE_COLUMN, Cells, Dialect, read_records
 from headwise.data.formats.table_header import (
     has_header,
     has_usual_name_in,
@@ -26,7 +27,6 @@ from headwise.data.formats.table_header import (
     title_rows,
 )
 
-DELIMITERS = ",;\t|^~\x01"
 BACKSLASH = "\\"
 MAJORITY = 0.8  # of the first rows must have the width of the header for lines to be a table
 _SEPARATOR_LINE = "sep="
@@ -34,8 +34,9 @@ _SEPARATOR_LINE = "sep="
 _HEAD = 100  # lines that are looked at
 _NEARLY_ALL, _FEWEST_QUOTED = 0.9, 3
 """Share and least number of the lines with a field in single marks where these enclose fields."""
-_SINGLE_QUOTED = lazy_pattern(r"(?:^|[,;\t|]) *'(?:[^'\\]|''|\\.)*+' *(?=[,;\t|\r]|$)")
-_ALL_QUOTED = lazy_pattern(r'"(?:[^"]|"")*+"(?:([,;\t|])"(?:[^"]|"")*+")(?:\1"(?:[^"]|"")*+")*')
+_END = f"[{re.escape(DELIMITERS)}]"
+_SINGLE_QUOTED = lazy_pattern(rf"(?:^|{_END}) *'(?:[^'\\]|''|\\.)*+' *(?=\r|{_END}|$)")
+_ALL_QUOTED = lazy_pattern(rf'"(?:[^"]|"")*+"(?:({_END})"(?:[^"]|"")*+")(?:\1"(?:[^"]|"")*+")*')
 _LEAST_ROWS = 5  # from which on rows of one width are no accident
 _LEAST_CHARACTERS = 12  # of a running text, on average
 
@@ -175,10 +176,12 @@ def _guess_dialect(head: list[Line], delimiter: str, options: ReadOptions, mark:
         if (fit := _examine(head, escaped)).agreement and fit.exceptions < exceptions:
             return escaped
     # In a text a comma is common, so that only other delimiters prove that marks enclose nothing.
-    for end in delimiter or "\t|":
+    for end in delimiter or DELIMITERS:
+        if end in ",;" or not any(end in text for _, text in head):
+            continue
         raw = Dialect(end, quoted=False)
         fit = _examine(head, raw)
-        if end not in ",;" and fit.agreement and not fit.exceptions and _has_raw_marks(head, end):
+        if fit.agreement and not fit.exceptions and _has_raw_marks(head, end):
             return raw
     return dialect
 

@@ -20,6 +20,8 @@ LONGEST_FIELD = 1 << 26  # characters; a longer quoted field has a stray quotati
 MOST_FIELDS = 1 << 17  # of a record
 MARKS = {"double": '"', "single": "'"}
 """The quotation mark of each kind of quoting."""
+DELIMITERS = ",;\t|^~\x01"
+"""The delimiters that are tried where none is given."""
 ONE_COLUMN = "\0"
 """The delimiter of a table of one column: a character that no line holds."""
 

@@ -11,6 +11,7 @@ from headwise.data.files.file_source import DataSource, Record, look_ahead, most
 from headwise.data.files.text_lines import Line
 from headwise.data.formats import csv, jsonl, rasa
 from headwise.data.formats.annotation_exports import flatten_tables
+from headwise.data.formats.csv_records import DELIMITERS
 from headwise.data.formats.table_rows import records_from_rows
 from headwise.data.formats.unlabelled_records import UnlabelledRecord
 
@@ -42,7 +43,7 @@ def sample_rows(head: Sequence[Line]) -> list[dict[str, object]]:
     many words."""
     texts = [text for _, text in head]
     structured = any(
-        ("[" in text or _TWO_TAGS.search(text)) and any(mark in text for mark in csv.DELIMITERS)
+        ("[" in text or _TWO_TAGS.search(text)) and any(mark in text for mark in DELIMITERS)
         for text in texts
     )
     structured = structured or most_true(map(_has_equal_fields, texts[:_LOOKED_AT]))
@@ -57,7 +58,7 @@ def sample_rows(head: Sequence[Line]) -> list[dict[str, object]]:
 
 def _has_equal_fields(text: str) -> bool:
     """Whether two fields of a line have as many words."""
-    for delimiter in csv.DELIMITERS:
+    for delimiter in DELIMITERS:
         counts = [n for field in text.split(delimiter) if (n := len(field.split())) >= _LEAST_WORDS]
         if len({*counts}) < len(counts):
             return True

@@ -3,9 +3,11 @@
 Titles above the header of a table in a spreadsheet, in the first cell of a separate row. A column for which
 the header has no name.
 
-The two rows below the header of a table written by Orange: the types and the roles of the columns.
+The two rows below the header of a table written by Orange: the types and the roles of the columns. The rows
+below the header of a survey that are no answers.
 """
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
@@ -32,8 +34,11 @@ def has_header(rows: Sequence[Sequence[str]], options: ReadOptions) -> bool:
     one of its cells is a usual column name and none but numbers recurs below; if it has no number but a
     column below it has only numbers, or only dates or links where it has none; if its cells are short and a
     column below it is running text; or if they look like names and all values of a column below one of them
-    recur. A header may come again as a whole, where files were put together.
+    recur; or if rows below it describe the questions of a survey. A header may come again as a whole, where
+    files were put together.
     """
+    if caption_rows(rows):
+        return True
     tabular = (column.name for column in options.tabular_columns)
     requested = [name for name in (options.text_column, options.label_column, *tabular) if name]
     if any(not part.isdecimal() for name in requested for part in joined_column_names(name)):
@@ -187,6 +192,24 @@ def is_rule(row: Sequence[str]) -> bool:
     """Whether a row is the line below the header of a table in Markdown or of a database console."""
     cells = [cell.strip() for cell in row]
     return any(cells) and all(map(_RULE.fullmatch, cells))
+
+
+_ANSWER_TYPE = lazy_pattern(r"(?:open-ended )?response", re.IGNORECASE)
+_QUESTION_ID = lazy_pattern(r"""\{["']ImportId["']\s*:.*\}""", re.DOTALL)
+
+
+def caption_rows(rows: Sequence[Sequence[str]]) -> int:
+    """The number of rows below the header that describe the questions of a survey.
+
+    SurveyMonkey writes one, with the kinds of answers (`Response`, `Open-Ended Response`) and without the
+    id of a respondent; Qualtrics writes two, the wordings and the ids of the questions.
+    """
+    if len(rows) < 3 or len({*map(len, rows[:3])}) > 1:
+        return 0
+    first, second = ([cell.strip() for cell in row] for row in rows[1:3])
+    if any(second) and all(map(_QUESTION_ID.fullmatch, filter(None, second))):
+        return 2
+    return int(not first[0] and bool(second[0]) and any(map(_ANSWER_TYPE.fullmatch, first)))
 
 
 _TYPES = {

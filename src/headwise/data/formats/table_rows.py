@@ -10,6 +10,7 @@ from headwise.data.files.file_source import DataSource, Record, look_ahead
 from headwise.data.formats import table_header as orange
 from headwise.data.formats.csv_records import Cells
 from headwise.data.formats.table_header import (
+    caption_rows,
     has_header,
     is_number,
     is_rule,
@@ -38,6 +39,7 @@ def records_from_rows(rows: Iterator[Cells], source: DataSource) -> Iterator[Rec
     line, first = head[0]
     header, sample = source.options.header, [cells for _, cells in head]
     declared = header is not False and orange.has_type_rows(sample)
+    captions = 0 if header is False else caption_rows(sample)
     if header is None:
         header = declared or has_header(sample, source.options)
         note = f"line {line} is a header" if header else "no header, columns are numbered"
@@ -48,7 +50,10 @@ def records_from_rows(rows: Iterator[Cells], source: DataSource) -> Iterator[Rec
             f"lines {head[1][0]} and {head[2][0]} are no data: Orange's kinds and roles of the columns"
         )
     if header:
-        above_data = 3 if declared else 1
+        above_data = 3 if declared else 1 + captions
+        if captions:
+            last = f"s {head[1][0]} and {head[2][0]} are" if captions > 1 else f" {head[1][0]} is"
+            source.notes.append(f"line{last} no data: a survey's questions, below the header")
         if not declared and len(head) > 1 and is_rule(head[1][1]):
             source.notes.append(f"line {head[1][0]} is no data: a rule below the header")
             above_data = 2

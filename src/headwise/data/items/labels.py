@@ -155,6 +155,7 @@ def multi_hot_targets(items: Sequence[LabelledItem], labels: Sequence[str]) -> N
 
 
 _COMMA = lazy_pattern(r"[-+]?(\d{1,3}(\.\d{3})+|\d+),\d+")
+_MEASURED = lazy_pattern(r"(?P<number>[-+]?\d+(?:[.,]\d+)?) ?(?:%|/ ?\d+)")
 LARGEST_LABEL = 1e100  # larger numbers overflow in sums of squares
 _MISSING_VALUES = {
     *("nan", "null", "n/a", "<na>"),
@@ -195,6 +196,8 @@ def number_advice(labels: Sequence[str]) -> str:
     advice = []
     if any(with_decimal_point(label) is not None for label in labels):
         advice.append("write 3.5 for 3,5 (and 3500 for 3,500), in the whole column")
+    if any(map(_MEASURED.fullmatch, labels)):
+        advice.append("write 46 for 46%, and 7 for 7/10")
     if any(map(_is_missing_or_infinite, labels)):
         advice.append("write empty cells for missing numbers, and give --empty-labels skip")
     return "; ".join(advice) or "name another column with --label-column, or choose another --task"
@@ -259,6 +262,22 @@ def look_like_measurements(labels: Mapping[str, int]) -> bool:
     often = sum(labels.values()) > 2 * len(labels)
     return look_like_scores(labels) and not (
         often and all(float(label).is_integer() for label in _labels_with_decimal_points(labels))
+    )
+
+
+def measured_labels_notes(labels: Iterable[str]) -> tuple[str, ...]:
+    """A note where labels are percentages or marks such as 7/10, but classes of their own."""
+    names = {*labels}
+    measured = [match for name in sorted(names) if (match := _MEASURED.fullmatch(name))]
+    if not measured or len(measured) < len(names):
+        return ()
+    numbers = {match["number"]: 1 for match in measured}
+    if not look_like_scores(numbers):
+        return ()
+    first = measured[0]
+    return (
+        f"{len(names)} labels such as {first[0]!r} are classes of their own; to learn how much, write "
+        f"{first['number']!r} for {first[0]!r} and give --task regress",
     )
 
 

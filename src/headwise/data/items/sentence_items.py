@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 FORMATS = frozenset(RECOGNISERS)
 _COLUMNS = {"tag_column", "token_column", "head_column"}
 _LOOKED_AT = 400  # lines
+_UNBROKEN = 512  # words from which on a file of one sentence surely lacks the blank lines
 _OUTSIDE = "O"  # the tag of words in no span
 _TEXT_FORMATS = ("csv", "tsv", "jsonl", "xlsx", "parquet", "fasttext", "sst", "label-text")
 
@@ -53,9 +54,16 @@ class TaggedSentenceItems(ItemType[TaggedSentence]):
             item_checks.conflicting_tags,
             text_checks.duplicate_items,
             text_checks.near_duplicate_items,
+            item_checks.unbroken_sentences,
             item_checks.long_sentences,
             item_checks.few_spans,
         )
+
+    @property
+    def warned(self) -> "tuple[Check, ...]":
+        from headwise.data.doctor import item_checks
+
+        return (item_checks.unbroken_sentences,)
 
     @property
     def cross_file_checks(self) -> "tuple[BetweenCheck, ...]":
@@ -110,6 +118,13 @@ class TaggedSentenceItems(ItemType[TaggedSentence]):
             advice = "give --format columns (or table, lists), or --format text (or csv) if they are texts"
             raise DataError("HW259", f"tagged words: {why}", advice=advice, path=path)
         return replace(rows, rows=chain(head, rows.rows))
+
+    def split(self, items, dev: float | int, test: float | int = 0, seed: int = 0, path: str = ""):
+        if len(items) == 1 and (words := len(items[0].tokens)) >= _UNBROKEN:
+            problem, expected = f"one sentence of {words:,} words", "sentences"
+            advice = "put a blank line after each sentence"
+            raise DataError("HW141", problem, expected=expected, advice=advice, path=path)
+        return super().split(items, dev, test, seed, path)
 
     def key(self, item: TaggedSentence) -> str:
         return " ".join(item.tokens)

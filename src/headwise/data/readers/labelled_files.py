@@ -15,7 +15,12 @@ from headwise.data.columns.column_names import join_text_parts, joined_column_na
 from headwise.data.columns.duplicate_names import check_duplicate_names, duplicate_name_error
 from headwise.data.columns.multi_hot_columns import MultiHotColumns, has_label_columns
 from headwise.data.columns.multi_label_columns import cells_of, choose_multi_label_columns, is_unlabelled
-from headwise.data.columns.reading_options import DEFAULT_READ_OPTIONS, MultiLabelOptions, ReadOptions
+from headwise.data.columns.reading_options import (
+    DEFAULT_READ_OPTIONS,
+    MultiLabelOptions,
+    ReadOptions,
+    SoftLabelOptions,
+)
 from headwise.data.columns.soft_label_columns import (
     SoftLabelColumns,
     choose_soft_columns,
@@ -39,7 +44,7 @@ from headwise.data.formats.label_text import GLUED_FORMATS, labels_with_words
 from headwise.data.formats.unlabelled_records import labelled_records, skips_unanswered
 from headwise.data.items.dataset import Dataset, InputRow, InputRows
 from headwise.data.items.examples import Example, MultiLabelExample
-from headwise.data.items.labels import unify_spellings
+from headwise.data.items.labels import measured_labels_notes, unify_spellings
 from headwise.data.readers.file_sets import (
     clean_label,
     note_left_out,
@@ -110,6 +115,8 @@ def read_examples(
     if form in GLUED_FORMATS and (glued := labels_with_words(counts)):
         shown = abbreviate([*map(repr, glued)])
         source.notes.append(f"labels that seem to hold a mark or the first word of their text: {shown}")
+    if isinstance(options, SoftLabelOptions):
+        source.notes += measured_labels_notes(counts)
     examples, spelling_notes = unify_spellings(examples)
     source.notes += spelling_notes
     empty = sum(not example.text.strip() for example in examples)

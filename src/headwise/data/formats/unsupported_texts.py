@@ -1,0 +1,131 @@
+"""Files in formats of pages, chats and other programs, which are refused by name. They are recognised by
+their first lines.
+
+Code: HW104.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from headwise.core.lazy_pattern import lazy_pattern
+from headwise.data.errors import DataError
+from headwise.data.files.file_source import fraction_true
+from headwise.data.formats import rasa
+
+_MOST = 0.9  # of the lines must look alike
+_MESSAGES = 0.5  # of a chat's lines begin a message; the others continue one
+_FEWEST = 3  # lines
+
+_HTML = lazy_pattern(r"\s*<(?:!doctype html|html|head|body|table)\b", re.IGNORECASE)
+_XML = lazy_pattern(r"\s*<\?xml\b")
+_ARFF = lazy_pattern(r"\s*@relation\b", re.IGNORECASE)
+_SQL = lazy_pattern(
+    r"\s*(?:insert into\s+\S+\s*(?:\([^()]*\)\s*)?(?:values|select)\b|create table\b.*\("
+    r"|drop table if exists\b|-- .*\bdump\b)",
+    re.IGNORECASE,
+)
+_NUMBER = r"-?\d+(?:\.\d+)?"
+_SVMLIGHT = lazy_pattern(
+    rf"[-+]?{_NUMBER}(?:,\d+)*(?: qid:\d+)?(?:\s+\d+:{_NUMBER}(?:e[-+]?\d+)?)+\s*(?:#.*)?", re.IGNORECASE
+)
+_VOWPAL_WABBIT = lazy_pattern(
+    rf"{_NUMBER}(?: {_NUMBER}){{0,2}} (?:(?P<tag>'[^\s|]+ ?|[^\s|]+)?\|(?P<namespace>[^\s|:]\S*)?)\s.*\S"
+)
+_ITEM = lazy_pattern(r"\s*-\s+[\w.-]+:(?:\s|$)")
+_KEY = lazy_pattern(r"\s+[\w.-]+:(?:\s|$)")
+_DATE = r"\d{1,4}[./-]\d{1,2}[./-]\d{2,4}"
+_TIME = r"\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?:\s?[AaPp]\.?\s?[Mm]\.?)?"
+_MESSAGE = lazy_pattern(
+    rf"\u200e?(?:\[{_DATE},? {_TIME}\] [^:]{{1,40}}:|{_DATE},? {_TIME} [-–] [^:]{{1,40}}:"
+    rf"|\[?{_TIME}\]? <[^>\s]{{1,40}}>) "
+)
+
+
+def _first_line(pattern: re.Pattern[str]) -> Callable[[Sequence[str]], bool]:
+    return lambda texts: bool(texts and pattern.match(texts[0]))
+
+
+def _most_lines(pattern: re.Pattern[str]) -> Callable[[Sequence[str]], bool]:
+    return lambda texts: (
+        len(texts) >= _FEWEST and fraction_true(bool(pattern.fullmatch(text)) for text in texts) >= _MOST
+    )
+
+
+def _is_arff(texts: Sequence[str]) -> bool:
+    return _first_line(_ARFF)([text for text in texts if not text.startswith("%")])
+
+
+def _is_vowpal_wabbit(texts: Sequence[str]) -> bool:
+    """Whether a number begins nearly all lines, and tags or one namespace before the words."""
+    lines = [*filter(None, map(_VOWPAL_WABBIT.fullmatch, texts))]
+    if len(texts) < _FEWEST or len(lines) < _MOST * len(texts):
+        return False
+    return all(line["tag"] for line in lines) or len({line["namespace"] for line in lines} - {None}) == 1
+
+
+def _is_yaml(texts: Sequence[str]) -> bool:
+    if rasa.recognise(texts):
+        return False
+    lines = [text for text in texts if text.strip() != "---"]
+    items = [text for text in lines if _ITEM.match(text)]
+    keys = [text for text in lines if _KEY.match(text)]
+    return bool(lines and _ITEM.match(lines[0])) and len(items) > 1 and len(keys) >= len(items)
+
+
+def _is_chat(texts: Sequence[str]) -> bool:
+    return len(texts) >= _FEWEST and fraction_true(map(bool, map(_MESSAGE.match, texts))) >= _MESSAGES
+
+
+class _Unsupported(NamedTuple):
+    """A kind of file, how it is recognised, and what to do; `labelled` if only labels make it one."""
+
+    kind: str
+    recognise: Callable[[Sequence[str]], bool]
+    advice: str
+    labelled: bool = False
+
+
+_OBJECTS = 'write an object per text as jsonl, {"text": ..., "label": ...}'
+_UNSUPPORTED = (
+    _Unsupported(
+        "an HTML page",
+        _first_line(_HTML),
+        "export the table as csv; an address may have answered with a page",
+    ),
+    _Unsupported("an XML file", _first_line(_XML), _OBJECTS),
+    _Unsupported(
+        "an ARFF file (Weka)", _is_arff, "save it as csv, with the names of the attributes as header"
+    ),
+    _Unsupported("statements of SQL", _first_line(_SQL), "export the table as csv"),
+    _Unsupported(
+        "numbered features (the format of SVMlight)",
+        _most_lines(_SVMLIGHT),
+        "give the texts that they were made from",
+    ),
+    _Unsupported(
+        "a file of Vowpal Wabbit",
+        _is_vowpal_wabbit,
+        "write the label, a tab and the text in each line, without tags, namespaces and the mark |",
+    ),
+    _Unsupported("YAML other than Rasa's", _is_yaml, _OBJECTS),
+    _Unsupported("a chat", _is_chat, "write a table with a row per message and its label", labelled=True),
+)
+
+
+def refuse_unsupported_text(path: str, texts: Sequence[str], *, labelled: bool) -> None:
+    """Check that a file is of none of these kinds.
+
+    Args:
+        path: The file's name, for the message.
+        texts: The first lines, without blank ones.
+        labelled: Whether labels are required.
+
+    Raises:
+        DataError: HW104.
+    """
+    for form in _UNSUPPORTED:
+        if (labelled or not form.labelled) and form.recognise(texts):
+            advice = form.advice + ("" if labelled else "; or give --format text if each line is a text")
+            expected = "texts with labels" if labelled else "texts"
+            raise DataError("HW104", form.kind, expected=expected, advice=advice, path=path)
