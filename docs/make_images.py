@@ -14,7 +14,7 @@ def pictures() -> dict[str, str]:
     """The SVG texts by file name."""
     found = {
         f"ms-trans-layer-{layer}.svg": draw(
-            allocate_scales(layer, 3, 10, SCALES, 0.5), LENGTH, f"MS-Trans, layer {layer} of 3"
+            allocate_scales(layer, 3, 10, SCALES, 0.5), LENGTH, f"MS-Transformer, layer {layer} of 3"
         )
         for layer in (1, 2, 3)
     }

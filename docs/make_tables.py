@@ -108,7 +108,7 @@ def encoders() -> str:
 
 
 def heads() -> str:
-    """The heads of each scale (MS-Trans, Eq. 11-12): 10 heads, 3 layers, 5 scales."""
+    """The heads of each scale (MS-Transformer, Eq. 11-12): 10 heads, 3 layers, 5 scales."""
     rows = [
         [f"{alpha:g}", *(" ".join(map(str, head_counts(layer, 3, 10, 5, alpha))) for layer in (1, 2, 3))]
         for alpha in (1.0, 0.5, 0.0, -0.5, -1.0)

@@ -89,7 +89,7 @@ class TensorSpecs(dict[str, TensorSpec]):
             self.linear("embedding.project", size, width)
 
     def encoder(self, encoder: Any) -> None:
-        """Add the tensors of MS-Trans or MS-SAN."""
+        """Add the tensors of MS-Transformer or MS-SAN."""
         width, head_size = encoder.width, encoder.head_size
         if isinstance(encoder, MSTransformerConfig):
             if encoder.classification_node:

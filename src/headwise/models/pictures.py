@@ -2,7 +2,7 @@
 
 - `heat_maps`: the attention weights of each head in a text, and the mask of its prior.
 - `learned_priors_figure`: what the learned priors of the heads have learned.
-- `attention_span_figure`: the attention spans of heads (MS-Trans, Figure 3), of any encoder.
+- `attention_span_figure`: the attention spans of heads (MS-Transformer, Figure 3), of any encoder.
 - `learning_curve_figure`: the measured scores, the fitted power law and its extrapolation.
 """
 

@@ -1,4 +1,4 @@
-"""Encoders at prediction: MS-Trans and MS-SAN on the rows of texts, which follow one another.
+"""Encoders at prediction: MS-Transformer and MS-SAN on the rows of texts, which follow one another.
 
 The equations and their symbols are those of `headwise.nn.encoders.ms_transformer` and
 `headwise.nn.encoders.ms_san`. What depends on a word alone is computed once for each different word: an
@@ -101,7 +101,7 @@ class LayerPlans:
 
 @dataclass(frozen=True)
 class MultiScaleLayer:
-    """`LayerNorm(H + ReLU(MSMSA(H)))` (MS-Trans, Eq. 10)."""
+    """`LayerNorm(H + ReLU(MSMSA(H)))` (MS-Transformer, Eq. 10)."""
 
     attention: AttentionHeads
     out: EncoderAffine
@@ -123,7 +123,7 @@ class MultiScaleLayer:
 
 
 class MultiScaleNetwork:
-    """The Multi-Scale Transformer.
+    """The MS-Transformer.
 
     Args:
         layers: The layers, the lowest first.

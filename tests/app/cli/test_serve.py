@@ -1,5 +1,6 @@
 """`headwise serve` as a process: its address, its end, what it refuses."""
 
+import importlib
 import json
 import re
 import signal
@@ -100,6 +101,14 @@ def test_without_the_extra(run, model, monkeypatch):
     assert code == 2
     assert "[HW901]" in err
     assert "pip install '.[serve]'" in " ".join(err.split())
+
+
+@pytest.mark.parametrize(("module", "library"), [("http_app", "fastapi"), ("middleware", "uvicorn")])
+def test_the_application_says_what_to_install(monkeypatch, module, library):
+    monkeypatch.setitem(sys.modules, library, None)
+    monkeypatch.delitem(sys.modules, f"headwise.app.serve.{module}", raising=False)
+    with pytest.raises(ModuleNotFoundError, match=rf"HW901.*{library}.*pip install '\.\[serve\]'"):
+        importlib.import_module(f"headwise.app.serve.{module}")
 
 
 def test_no_model(run, tmp_path):

@@ -34,7 +34,7 @@ def probe(
     """Measure the attention span of each head of an encoder.
 
     The span of a head is the distance, in words, from each word to the word with the largest attention
-    weight, averaged (MS-Trans, Figure 3). A head of small scale has a small span. A head with uniform
+    weight, averaged (MS-Transformer, Figure 3). A head of small scale has a small span. A head with uniform
     attention has a third of the words of a text.
 
     Args:

@@ -6,14 +6,19 @@ from ipaddress import ip_address
 from typing import Any
 from urllib.parse import parse_qs, quote
 
-from fastapi import FastAPI, Request
-from fastapi.exceptions import RequestValidationError
-from fastapi.responses import HTMLResponse, Response
-from pydantic import BaseModel, ConfigDict, Field
-from starlette.concurrency import run_in_threadpool
-from starlette.exceptions import HTTPException
-from starlette.middleware.cors import CORSMiddleware
-from starlette.routing import Route
+try:
+    from fastapi import FastAPI, Request
+    from fastapi.exceptions import RequestValidationError
+    from fastapi.responses import HTMLResponse, Response
+    from pydantic import BaseModel, ConfigDict, Field
+    from starlette.concurrency import run_in_threadpool
+    from starlette.exceptions import HTTPException
+    from starlette.middleware.cors import CORSMiddleware
+    from starlette.routing import Route
+except ImportError as error:
+    from headwise.app.serve.serve_errors import serve_not_installed
+
+    raise serve_not_installed(error) from None
 
 from headwise.app.serve.answering import REQUEST, ModelService, RequestError
 from headwise.app.serve.api_page import api_page

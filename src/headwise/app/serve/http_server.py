@@ -9,20 +9,11 @@ from typing import Any
 
 from headwise.app.reporter import NULL_REPORTER, Reporter
 from headwise.app.serve.answering import ModelService
+from headwise.app.serve.serve_errors import ServeError
 from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError, HeadwiseError
 
 _LONGEST = 86_400  # seconds
-
-
-class ServeError(HeadwiseError):
-    """A model cannot be served.
-
-    Codes: HW901 the extra `serve` is not installed, HW902 the address cannot be used, HW909 the log cannot
-    be written.
-    """
-
-    code = "HW900"
 
 
 @renamed_parameters(listener="reporter")
@@ -79,14 +70,9 @@ def serve(
     root_path = root_path.rstrip("/")
     if root_path and not root_path.startswith("/"):
         raise ConfigError(f"--root-path {root_path}; expected a path from the root, such as /{root_path}")
-    try:
-        from headwise.app.serve.http_app import create_app, is_local
-        from headwise.app.serve.middleware import run
-    except ImportError as error:
-        raise ServeError(
-            f"headwise serve needs {error.name}; in the source folder of headwise: pip install '.[serve]'",
-            code="HW901",
-        ) from None
+    from headwise.app.serve.http_app import create_app, is_local
+    from headwise.app.serve.middleware import run
+
     folders = [folder] if isinstance(folder, Path | str) else folder
     services = [ModelService(one, **answering) for one in folders]
     for service in services:

@@ -1,6 +1,6 @@
 """Export of a model to a web page: one file that classifies what one types, without a network.
 
-The page computes the linear model, static embeddings and the encoder MS-Trans. Other encoders are left out.
+The page computes the linear model, static embeddings and the encoder MS-Transformer, and no other encoder.
 """
 
 from collections.abc import Sequence

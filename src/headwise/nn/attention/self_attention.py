@@ -66,7 +66,7 @@ class Heads(nn.Module):
 
 
 class SelfAttention(RaggedModule):
-    """Multi-head self-attention with one prior per head (MS-Trans, Eq. 6-9).
+    """Multi-head self-attention with one prior per head (MS-Transformer, Eq. 6-9).
 
     A head whose prior shows every position itself alone (a window of width 1) gives its value whatever
     its query and key are, so neither is computed for it. Heads with the same prior with parameters (Shaw's,

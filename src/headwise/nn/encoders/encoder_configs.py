@@ -66,7 +66,7 @@ def default_readout(config: object) -> str:
 
 @dataclass(frozen=True)
 class MSTransformerConfig:
-    """Settings of the Multi-Scale Transformer; the defaults are the paper's for classification."""
+    """Settings of the MS-Transformer; the defaults are the paper's for classification."""
 
     width: int = 300
     """Size of a hidden state."""

@@ -1,4 +1,4 @@
-"""Multi-Scale Transformer (MS-Trans; Guo, Qiu, Liu, Xue, Zhang; AAAI 2020).
+"""MS-Transformer: the Multi-Scale Transformer (MS-Trans; Guo, Qiu, Liu, Xue, Zhang; AAAI 2020).
 
 Every head has its own scale omega: position j of head i attends to the window of omega_i positions
 around j (Eq. 6-8). With Omega_l the scales of the heads of layer l,
@@ -25,7 +25,7 @@ from headwise.nn.ragged import Ragged, RaggedModule
 
 
 class MSTransformer(RaggedModule):
-    """Multi-Scale Transformer: a stack of post-norm blocks of multi-scale self-attention (Eq. 10)."""
+    """MS-Transformer: a stack of post-norm blocks of multi-scale self-attention (Eq. 10)."""
 
     def __init__(self, config: MSTransformerConfig | None = None):
         super().__init__()

@@ -56,7 +56,7 @@ def mean_pool(encoded: Encoded) -> Tensor:
 
 
 def node_plus_max(encoded: Encoded) -> Tensor:
-    """Sum of the classification node and the maximum over all nodes (MS-Trans)."""
+    """Sum of the classification node and the maximum over all nodes (MS-Transformer)."""
     return _summary(encoded) + max_pool(encoded)
 
 

@@ -1,4 +1,4 @@
-"""Sentence-State LSTM (S-LSTM; Zhang, Liu, Song; ACL 2018), a baseline of MS-Trans.
+"""Sentence-State LSTM (S-LSTM; Zhang, Liu, Song; ACL 2018), a baseline of MS-Transformer.
 
 All words have a state at once, and the sentence has one, g; step by step they exchange with each other.
 With x the word vectors, h = c = x and g = c_g = mean(x) at first, [h; l; r] a word's state and those of its

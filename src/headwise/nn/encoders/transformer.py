@@ -1,7 +1,7 @@
 """Transformer encoder (Vaswani et al. 2017), the baseline of the papers.
 
-    Z_l = LayerNorm(H_l + MSA(H_l))                                  (MS-Trans, Eq. 4)
-    H_{l+1} = LayerNorm(Z_l + FFN(Z_l))                              (MS-Trans, Eq. 5)
+    Z_l = LayerNorm(H_l + MSA(H_l))                                  (MS-Transformer, Eq. 4)
+    H_{l+1} = LayerNorm(Z_l + FFN(Z_l))                              (MS-Transformer, Eq. 5)
 
 Every head sees the whole text (unless it is given another prior), so the order of the words comes from a
 position embedding. With the same weights it gives what `torch.nn.TransformerEncoderLayer` gives (a test

@@ -122,7 +122,7 @@ class PairConfig:
 
     features: Literal["concat-absolute", "product", "concat"] = "concat-absolute"
     """Input of the classifier from the vectors r1 and r2 of both texts: concat-absolute is r1, r2, |r1 -
-    r2|, r1 - r2 (MS-Trans); product is r1, r2, r1 * r2, |r1 - r2| (MS-SAN); concat is r1, r2
+    r2|, r1 - r2 (MS-Transformer); product is r1, r2, r1 * r2, |r1 - r2| (MS-SAN); concat is r1, r2
     (BP-Transformer)."""
     interaction: Literal["none", "cross", "match"] = "none"
     """Interaction of the two texts before the readout. none: each text is encoded alone. cross: Transformer

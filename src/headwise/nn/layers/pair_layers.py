@@ -22,7 +22,7 @@ from headwise.nn.ragged import Layout, Ragged
 
 
 def concat_absolute(first: Tensor, second: Tensor) -> Tensor:
-    """`r1, r2, |r1 - r2|, r1 - r2`, `[pairs, 4 width]` (MS-Trans, on natural language inference; the
+    """`r1, r2, |r1 - r2|, r1 - r2`, `[pairs, 4 width]` (MS-Transformer, on natural language inference; the
     absolute value of each feature, where the paper's bars could be read as a norm)."""
     difference = first - second
     return torch.cat([first, second, difference.abs(), difference], dim=-1)

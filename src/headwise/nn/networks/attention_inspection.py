@@ -1,7 +1,7 @@
 """The attention weights of a model in a text, and the attention span of its heads over many texts.
 
 `attention_weights` gives the weights of every head in one text. `attention_spans` measures how far the
-heads look (MS-Trans, Figure 3; Guo et al. 2020). The key with most weight of each query is an edge. The
+heads look (MS-Transformer, Figure 3). The key with most weight of each query is an edge. The
 distances of the edges of a head, or of a layer, show at what scale it works. Special tokens ([CLS], a
 classification node, a relay) are no queries and no keys here. The distance of a span of words is that of
 its nearest word.

@@ -1,4 +1,4 @@
-"""allocate_scales: how many heads of a layer get which scale (MS-Trans, Eq. 11-12)."""
+"""allocate_scales: how many heads of a layer get which scale (MS-Transformer, Eq. 11-12)."""
 
 import math
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ Scale = int | float | str | Prior
 
 
 def head_counts(layer: int, layers: int, heads: int, scales: int, alpha: float) -> list[int]:
-    """Number of heads of each scale, from the smallest scale to the largest (MS-Trans, Eq. 11-12).
+    """Number of heads of each scale, from the smallest scale to the largest (MS-Transformer, Eq. 11-12).
 
     Eq. 11 in closed form: z_k = (scales - 1 - k) * alpha / layer for every layer but the last, which is
     uniform. Eq. 12 is `softmax(z) * heads`; it gives real numbers. They are made whole as the paper's
@@ -58,7 +58,7 @@ def head_counts(layer: int, layers: int, heads: int, scales: int, alpha: float) 
 def allocate_scales(
     layer: int, layers: int, heads: int, scales: Sequence[Scale], alpha: float
 ) -> tuple[Prior, ...]:
-    """One prior per head of a layer (MS-Trans, Eq. 11-12), small scales first.
+    """One prior per head of a layer (MS-Transformer, Eq. 11-12), small scales first.
 
     Args:
         layer: From 1 to `layers`.

@@ -1,7 +1,7 @@
 """Windows: a head sees the positions around each position.
 
-`Window` is cut at the ends of the text (MS-Trans, Eq. 6-8); `ShiftedWindow` keeps its width there (NATTEN).
-`Everything` is the window without limits: plain attention.
+`Window` is cut at the ends of the text (MS-Transformer, Eq. 6-8); `ShiftedWindow` keeps its width there
+(NATTEN). `Everything` is the window without limits: plain attention.
 """
 
 from __future__ import annotations  # the priors are read without torch
@@ -41,7 +41,7 @@ class Everything(Prior):
 
 @dataclass(frozen=True)
 class Window(Prior):
-    """A hard window of a scale omega, cut at the ends of the text (MS-Trans, Guo et al. 2020, Eq. 6-8).
+    """A hard window of a scale omega, cut at the ends of the text (MS-Transformer, Eq. 6-8).
 
     The scale is the full odd width: `width=3` sees one position to each side. `fraction=1/16` makes it a
     part of the text's own length n: omega = 2 * floor(n * fraction / 2) + 1, the nearest odd number not

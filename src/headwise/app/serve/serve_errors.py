@@ -1,0 +1,23 @@
+"""Errors of the server."""
+
+from headwise.core.errors import HeadwiseError
+
+
+class ServeError(HeadwiseError):
+    """A model cannot be served.
+
+    Codes: HW901 the extra `serve` is not installed, HW902 the address cannot be used, HW909 the log cannot
+    be written.
+    """
+
+    code = "HW900"
+
+
+class ServeNotInstalledError(ServeError, ModuleNotFoundError):
+    """HW901: a library of the extra `serve` is not installed."""
+
+
+def serve_not_installed(error: ImportError) -> ServeNotInstalledError:
+    """The error for a library that could not be imported, with the line that installs it."""
+    install = "in the source folder of headwise: pip install '.[serve]'"
+    return ServeNotInstalledError(f"headwise serve needs {error.name}; {install}", code="HW901")
