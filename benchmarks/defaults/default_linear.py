@@ -33,13 +33,13 @@ class Fitted:
         predict: Label numbers `[texts]`, and probabilities `[texts, labels]` if it has any.
         weights: How many numbers it consists of, besides its words.
         setting: What was chosen.
-        dev: Its accuracy in cross-validation.
+        dev: Its accuracy in cross-validation; None if nothing was chosen.
     """
 
     predict: Callable[[Items], tuple[np.ndarray, np.ndarray | None]]
     weights: int
     setting: str
-    dev: float
+    dev: float | None = None
 
 
 def sides(transform: Callable[[Sequence[str]], Any], items: Items) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common.runs import Result
+from benchmarks.defaults.default_encoders import fine_tuned, setfit
 from benchmarks.defaults.default_linear import Fitted, every_text, fasttext, logistic, nb_svm, svm
 from benchmarks.defaults.default_sets import DataSet, Kind, Part
 from benchmarks.defaults.default_taggers import crf
@@ -28,8 +29,17 @@ RIVALS: dict[Kind, tuple[str, ...]] = {
     "pair": ("svm", "nb-svm", MINILM, "glove", "minilm-static"),
     "tag": ("crf",),
 }
-ON_DEMAND = tuple(TEACHERS)
-"""Rivals of classifiers and of pairs that run only if they are named: they read a few texts a second."""
+TRAINED: dict[str, Callable[[Any, np.ndarray, int], Fitted]] = {
+    "fine-tuned-minilm": fine_tuned,
+    "setfit": setfit,
+}
+"""Rivals that train the weights of a sentence encoder."""
+ON_DEMAND: dict[Kind, tuple[str, ...]] = {
+    "classify": (*TEACHERS, *TRAINED),
+    "pair": tuple(TEACHERS),
+    "tag": (),
+}
+"""Rivals that run only if they are named: they read a few texts a second."""
 FITS: dict[str, Callable[[Any, np.ndarray], Fitted]] = {"svm": svm, "nb-svm": nb_svm, "fasttext": fasttext}
 ENCODER_WEIGHTS = {
     MINILM: 22_713_216,
@@ -47,8 +57,12 @@ class Rivals:
         self._caches: dict[str, VectorCache] = {}
         self._speed: dict[tuple[str, str], float] = {}
 
-    def run(self, system: str, data: DataSet, train: Part) -> Result:
-        """Train a rival on a part and test it."""
+    def run(self, system: str, data: DataSet, train: Part, seed: int = 0) -> Result:
+        """Train a rival on a part and test it.
+
+        Args:
+            seed: Of the rivals in which something is random besides the texts.
+        """
         if system == "crf":
             return crf(train, data.test, data.scheme)
         names = sorted(set(data.train.labels))
@@ -58,11 +72,12 @@ class Rivals:
         # Whether vectors of texts were at hand is no matter of the rival: encoding is told by its speed.
         encoding = 0.0 if vectors is None else 1 / self.encoding_speed(system, data)
         began, before = time.monotonic(), computing(vectors)
-        fitted = (
-            FITS[system](train.items, targets)
-            if vectors is None
-            else logistic(vectors, train.items, targets)
-        )
+        if vectors is not None:
+            fitted = logistic(vectors, train.items, targets)
+        elif system in TRAINED:
+            fitted = TRAINED[system](train.items, targets, seed)
+        else:
+            fitted = FITS[system](train.items, targets)
         seconds = time.monotonic() - began - (computing(vectors) - before) + len(train) * encoding
         began, before = time.monotonic(), computing(vectors)
         predicted, chances = fitted.predict(data.test.items)
@@ -71,7 +86,7 @@ class Rivals:
         return {
             "test": round(scores.accuracy, 5),
             "macro_f1": round(scores.macro_f1, 5),
-            "dev": round(fitted.dev, 5),
+            **({} if fitted.dev is None else {"dev": round(fitted.dev, 5)}),
             **(probability_scores(chances, truth) if chances is not None else {}),
             "seconds": round(seconds, 1),
             "size_mib": round(4 * (fitted.weights + ENCODER_WEIGHTS.get(system, 0)) / 2**20, 2),
