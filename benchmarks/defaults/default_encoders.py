@@ -1,8 +1,9 @@
 """Rivals of default.py that train a sentence encoder's own weights: SetFit, and plain fine-tuning.
 
 Both start from all-MiniLM-L6-v2, the encoder of the rival `minilm`, and read the first 128 word pieces of
-a text. Their settings are fixed, as published or as they were best on held-out training texts: a choice by
-cross-validation would take several times their hours.
+a text. Their settings are fixed: those of SetFit are the published ones, the rate of fine-tuning is the
+better of two (5e-5, 2e-4) on held-out training texts of SST-2 and emotion with 250 labels (78.0 and 79.2;
+69.3 and 72.3). With 4,000 pairs in place of 10,000 SetFit had 71.0 in place of 73.2 on emotion.
 """
 
 import tempfile
@@ -16,7 +17,7 @@ from benchmarks.common.english_teachers import minilm_folder
 from benchmarks.defaults.default_linear import Fitted, Items
 from benchmarks.defaults.default_vectors import MOST_PIECES
 
-RATE, BATCH, WARM_UP, DECAY = 1e-4, 16, 0.1, 0.01
+RATE, BATCH, WARM_UP, DECAY = 2e-4, 16, 0.1, 0.01
 STEPS = 320
 """Steps of fine-tuning at least; see `epochs_of`."""
 SETFIT_RATE = 2e-5

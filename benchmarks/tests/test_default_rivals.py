@@ -161,7 +161,14 @@ def test_a_fine_tuned_encoder_tells_good_from_bad(tmp_path):
     words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *sorted({w for t in TEXTS for w in t.split()})]
     (tmp_path / "vocab.txt").write_text("\n".join(words))
     transformers.BertTokenizer(str(tmp_path / "vocab.txt")).save_pretrained(tmp_path)
-    config = transformers.BertConfig(len(words), 16, 1, 2, 32, max_position_embeddings=128)
+    config = transformers.BertConfig(
+        vocab_size=len(words),
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=128,
+    )
     transformers.BertModel(config).save_pretrained(tmp_path)
     fitted = fine_tuned(TEXTS, TARGETS, 0, tmp_path)
     predicted, chances = fitted.predict(["a warm good film", "bad", "good", "so bad"])
