@@ -13,6 +13,7 @@ from headwise.artifacts.folder_config import read_info
 from headwise.artifacts.model_folder import is_headwise_folder
 from headwise.artifacts.onnx.onnx_errors import NotInstalledError, installed
 from headwise.artifacts.runtime_load import load_for_prediction, needs_torch
+from headwise.core.allocator import resume_collection
 from headwise.core.config import JsonMapping
 from headwise.core.folder_layout import EXPORTED
 from headwise.core.threads import limit_threads, usable_threads
@@ -51,14 +52,19 @@ def open_session(folder: Path | str, *, device: str = "auto", pipeline: str | No
     if isinstance(folder, str | PathLike) and is_headwise_folder(Path(folder), EXPORTED):
         from headwise.app.exported_session import ExportedSession
 
-        return ExportedSession(folder, device)
+        exported = ExportedSession(folder, device)
+        resume_collection()
+        return exported
     reason = needs_torch(folder)  # reports a folder without a model even where torch is not installed
     if reason is None and pipeline is None and computes_on_processor(device):
-        return PredictionSession(folder)
-    with installed(reason):
-        from headwise.app.model_session import ModelSession
+        session: Session = PredictionSession(folder)
+    else:
+        with installed(reason):
+            from headwise.app.model_session import ModelSession
 
-        return ModelSession.open(folder, device=device, pipeline=pipeline)
+            session = ModelSession.open(folder, device=device, pipeline=pipeline)
+    resume_collection()
+    return session
 
 
 def open_task_session(
@@ -75,12 +81,13 @@ def open_task_session(
         with installed(reason):
             from headwise.app.model_session import ModelSession
 
-            return ModelSession.open(folder, device=device, pipeline=pipeline)
+            session: TaskSession = ModelSession.open(folder, device=device, pipeline=pipeline)
     except NotInstalledError:
         if reason is not None or pipeline is not None or device not in ("auto", "cpu"):
             raise
-
-    return PredictionSession(folder)
+        session = PredictionSession(folder)
+    resume_collection()
+    return session
 
 
 def computes_on_processor(device: str) -> bool:

@@ -1,5 +1,6 @@
 """`headwise` itself: help, errors, exit codes."""
 
+import gc
 import signal
 import subprocess
 import sys
@@ -8,7 +9,10 @@ from typing import Any
 import pytest
 
 from headwise import __version__
+from headwise.app import session
 from headwise.app.cli import COMMANDS, main
+from headwise.app.workflows import train
+from headwise.core import allocator
 
 # Modules are counted in place of seconds, which also measure what else the machine does.
 FRESH = """
@@ -199,3 +203,29 @@ def test_what_takes_less_memory_is_a_flag_of_the_command(run, monkeypatch, argum
     assert code == 2
     assert f"[HW410] out of memory in headwise {arguments[0]}: " in err
     assert advice in err
+
+
+@pytest.mark.parametrize("command", ["train", "predict", "explain", "evaluate"])
+def test_the_search_for_garbage_goes_on_once_libraries_are_loaded(monkeypatch, model, tmp_path, command):
+    file = tmp_path / "texts.tsv"
+    rows = (f"w{number} is {label}\t{label}\n" for number in range(40) for label in ("good", "bad"))
+    file.write_text("text\tlabel\n" + "".join(rows))
+    few = ["--base", "none", "--epochs", "1", "-o", str(tmp_path / "new")]
+    arguments = [str(file), *few] if command == "train" else [str(model), str(file)]
+    monkeypatch.setattr(sys, "argv", ["headwise", command, *arguments])
+    monkeypatch.setattr(allocator, "_paused", False)
+    resumed, resume = [], allocator.resume_collection
+
+    def recorded():
+        resumed.append(not gc.isenabled())
+        resume()
+
+    for module in (session, train):
+        monkeypatch.setattr(module, "resume_collection", recorded)
+    try:
+        assert main() == 0
+        assert any(resumed)
+        assert gc.isenabled()
+    finally:
+        gc.unfreeze()
+        gc.enable()

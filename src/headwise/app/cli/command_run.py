@@ -19,8 +19,9 @@ _MEMORY_ADVICE = {
     "serve": "take a smaller --batch-tokens",
 }
 """Advice after running out of memory, by command."""
-_LOADS_MODELS = (["predict"],)
-"""Commands that resume the search for garbage themselves, when their model is loaded."""
+_LOADS_LIBRARIES = (["train"], ["predict"], ["explain"], ["evaluate"])
+"""Commands that resume the search for garbage themselves, when their libraries, and the data of train or
+the model of the others, are loaded."""
 
 USAGE = 2  # exit codes
 BROKEN_PIPE = 141
@@ -35,7 +36,7 @@ def run(words: Sequence[str]) -> int:
     try:
         with reliable_interrupts(), installed():
             call = plain_call(words) or _parse(words)
-            if words[:1] not in _LOADS_MODELS:
+            if words[:1] not in _LOADS_LIBRARIES:
                 resume_collection()
             result = call()
         sys.stdout.flush()  # here, where a broken pipe is still caught

@@ -16,7 +16,6 @@ from headwise.app.reporter import NULL_REPORTER, Reporter
 from headwise.app.session import FileArguments, Session, open_session
 from headwise.app.workflows.prediction_tables import TableOutput
 from headwise.artifacts.model_folder import is_headwise_folder
-from headwise.core.allocator import resume_collection
 from headwise.core.config import JsonMapping
 from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError, HeadwiseError
@@ -126,7 +125,6 @@ def predict_file(
         raise ConfigError("--resume and --overwrite need --output, the file they are about")
     mark = _model_digest(folder)
     session = open_session(folder, device=device, pipeline=pipeline)
-    resume_collection()
     if workers == AUTO and not session.on_cpu:
         workers = 1
     if workers != AUTO and workers > 1 and not session.on_cpu:

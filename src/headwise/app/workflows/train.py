@@ -29,6 +29,7 @@ from headwise.app.training_report import TrainingReport, evaluate_run
 from headwise.app.training_request import TrainingRequest, resolve
 from headwise.app.workflows.memory_tables import DataArgument, tables_as_files
 from headwise.artifacts.save import check_target, save_model
+from headwise.core.allocator import resume_collection
 from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
 from headwise.core.file_lock import locked
@@ -115,6 +116,7 @@ class TrainingJob:
                 hours.
         """
         data = request.read(self.files)
+        resume_collection()
         self.reporter.notes(data.parts.notes)
         warn_of_label_problems(data.parts, request, self.reporter)
         gold_parts = apply_line_lists(data.parts, request, self.files, self.reporter)
