@@ -5,6 +5,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
 
+from headwise.data.items.label_types import LABEL_SET_TYPE, SINGLE_LABEL_TYPE
 from headwise.linear import linear_tables as text_tables
 from headwise.linear import svm_solver as solver
 from headwise.linear.linear_fit import fit_linear
@@ -143,11 +144,15 @@ def test_of_too_many_words_those_with_the_largest_weights_stay():
 def test_label_sets_and_soft_labels_go_on_too():
     texts, targets = corpus(3, 200)
     sets = np.eye(3, dtype=np.bool_)[targets]
-    first = fit_linear(texts, sets, 3).model
+    first = fit_linear(texts, sets, 3, label_type=LABEL_SET_TYPE).model
     few, own = corpus(3, 12, seed=1)
     tests, truth = corpus(3, 200, seed=2)
-    for given, columns in ((np.eye(3, dtype=np.bool_)[own], 3), (np.eye(3)[own] * 0.8 + 0.2 / 3, 3)):
-        found = fit_linear(few, given, columns, previous=earlier_of(first, range(3))).model
+    for label_type, given in (
+        (LABEL_SET_TYPE, np.eye(3, dtype=np.bool_)[own]),
+        (SINGLE_LABEL_TYPE, np.eye(3)[own] * 0.8 + 0.2 / 3),
+    ):
+        previous = earlier_of(first, range(3))
+        found = fit_linear(few, given, 3, label_type=label_type, previous=previous).model
         assert (found.scores(tests).argmax(1) == truth).mean() > 0.8
 
 

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwise.core.surface_features import FEATURE_COUNT, describe_value, surface_features
+from headwise.data.items.label_types import NUMERIC_LABEL_TYPE
 from headwise.linear.dense_features import StandardizedFeatures
 from headwise.linear.linear_fit import fit_linear
 from headwise.linear.linear_settings import LinearSettings
@@ -83,11 +84,13 @@ def of_length(texts: int, seed: int = 0) -> tuple[list[str], np.ndarray]:
 def test_numbers_that_go_by_length_are_learnt():
     texts, lengths = of_length(300)
     wanted = ((lengths - lengths.mean()) / lengths.std()).astype(np.float32)
-    found = fit_linear(texts, wanted, 1)
+    found = fit_linear(texts, wanted, 1, label_type=NUMERIC_LABEL_TYPE)
     assert found.settings.form
     assert found.model.form
     assert found.cv_score > 0.9
-    plain = fit_linear(texts, wanted, 1, settings=LinearSettings(ratios=False))
+    plain = fit_linear(
+        texts, wanted, 1, label_type=NUMERIC_LABEL_TYPE, settings=LinearSettings(ratios=False)
+    )
     assert plain.cv_score < found.cv_score - 0.1
     others, theirs = of_length(100, 1)
     said = found.model.scores(others)[:, 0]
@@ -113,10 +116,10 @@ def test_labels_that_go_by_capitals_are_learnt():
 def test_what_an_earlier_model_makes_of_the_form_is_gone_on_with():
     texts, lengths = of_length(300)
     wanted = ((lengths - lengths.mean()) / lengths.std()).astype(np.float32)
-    first = fit_linear(texts, wanted, 1).model
+    first = fit_linear(texts, wanted, 1, label_type=NUMERIC_LABEL_TYPE).model
     few, theirs = of_length(12, 2)
     near = ((theirs - lengths.mean()) / lengths.std()).astype(np.float32)
-    found = fit_linear(few, near, 1, previous=LinearWarmStart(first, (0,)))
+    found = fit_linear(few, near, 1, label_type=NUMERIC_LABEL_TYPE, previous=LinearWarmStart(first, (0,)))
     others, far = of_length(100, 1)
     assert found.model.form
     assert np.corrcoef(found.model.scores(others)[:, 0], far)[0, 1] > 0.95

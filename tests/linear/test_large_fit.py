@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from headwise.core.scratch import ScratchFile, scratch_folder
+from headwise.data.items.label_types import LABEL_SET_TYPE, NUMERIC_LABEL_TYPE, SINGLE_LABEL_TYPE, LabelType
 from headwise.linear import large_fit, tfidf_features
 from headwise.linear.linear_fit import fit_linear
 from headwise.linear.linear_settings import LinearSettings
@@ -39,22 +40,29 @@ def both(monkeypatch, texts, targets, classes, entries=500, **how):
     return in_memory, fit_linear(texts, targets, classes, **how)
 
 
-def targets_of(kind: str, labels: np.ndarray) -> tuple[np.ndarray, int]:
+def targets_of(kind: str, labels: np.ndarray) -> tuple[LabelType, np.ndarray, int]:
     hot = np.eye(4, dtype=bool)[labels]
     if kind == "sets":
-        return hot | np.roll(hot, 1, axis=1), 4
+        return LABEL_SET_TYPE, hot | np.roll(hot, 1, axis=1), 4
     if kind == "soft":
-        return (hot * 0.7 + 0.075).astype(np.float32), 4
-    return ((labels - 1.5).astype(np.float32), 1) if kind == "numbers" else (labels, 4)
+        return SINGLE_LABEL_TYPE, (hot * 0.7 + 0.075).astype(np.float32), 4
+    if kind == "numbers":
+        return NUMERIC_LABEL_TYPE, (labels - 1.5).astype(np.float32), 1
+    return SINGLE_LABEL_TYPE, labels, 4
 
 
 @pytest.mark.parametrize("kind", ["labels", "sets", "soft", "numbers"])
 def test_scores_are_those_of_a_fit_in_memory(monkeypatch, kind):
     texts, labels = corpus(4, texts=200)
-    targets, classes = targets_of(kind, labels)
+    label_type, targets, classes = targets_of(kind, labels)
     vectors = RANDOM.standard_normal((200, 5)).astype(np.float32)
     settings = LinearSettings(ratios=kind == "labels", dense=1.0, form=True)
-    how = {"dense": vectors, "settings": settings, "calibrated": False}
+    how = {
+        "label_type": label_type,
+        "dense": vectors,
+        "settings": settings,
+        "calibrated": False,
+    }
     if kind != "numbers":
         how["sample_weight"] = np.tile([1.0, 2.0, 0.0, 1.0], 50)
     small, large = both(monkeypatch, texts, targets, classes, **how)

@@ -5,6 +5,7 @@ import pytest
 
 from headwise.core.surface_features import FEATURE_COUNT, REFERENCE_TEXT
 from headwise.core.tokenizer import get_tokenizer
+from headwise.data.items.label_types import LABEL_SET_TYPE, SINGLE_LABEL_TYPE
 from headwise.linear import linear_fit as text_fit
 from headwise.linear.attributions import (
     column_coefficients,
@@ -45,7 +46,8 @@ def test_the_words_of_any_text_have_what_its_features_say(
     if sets:
         targets = np.eye(classes, dtype=np.bool_)[targets]
     settings = LinearSettings(blocks=blocks, edges=edges and "words" in blocks)
-    model = fit_linear(TEXTS, targets, classes, settings=settings).model
+    label_type = LABEL_SET_TYPE if sets else SINGLE_LABEL_TYPE
+    model = fit_linear(TEXTS, targets, classes, label_type=label_type, settings=settings).model
     output_weights = np.linspace(-1, 2, classes)
     for text in (*TEXTS[:3], *ODD):
         expected = (model.scores([text]) - model.scores([""]))[0] @ output_weights

@@ -1,18 +1,25 @@
-"""Targets: each kind as the solver is asked it, beside a brute-force reading of what it says it is."""
+"""Targets of each label type, as the solver gets them, beside a brute-force reading of their definition."""
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 from scipy.special import log_softmax
 
+from headwise.data.items.label_types import (
+    LABEL_SET_TYPE,
+    NUMERIC_LABEL_TYPE,
+    SINGLE_LABEL_TYPE,
+    TAGS,
+    SingleLabelType,
+)
 from headwise.linear.linear_weights import DesignMatrix
 from headwise.linear.targets import (
     LabelTargets,
     MultiLabelTargets,
     NumericTargets,
     SoftLabelTargets,
-    Targets,
     TextWeights,
+    linear_targets,
 )
 from headwise.metrics.classification_scores import smooth_targets
 
@@ -23,21 +30,27 @@ SOFT = RANDOM.dirichlet(np.ones(3), TEXTS)
 SETS = RANDOM.random((TEXTS, 2)) < 0.3
 NUMBERS = RANDOM.normal(size=TEXTS)
 KINDS = {
-    "labels": (LABELS, 3, LabelTargets, 3),
-    "two labels": (LABELS.clip(max=1), 2, LabelTargets, 1),
-    "soft": (SOFT, 3, SoftLabelTargets, 3),
-    "soft, two": (SOFT[:, :2] / SOFT[:, :2].sum(1, keepdims=True), 2, SoftLabelTargets, 1),
-    "sets": (SETS, 2, MultiLabelTargets, 2),
-    "numbers": (NUMBERS, 1, NumericTargets, 1),
+    "labels": (SINGLE_LABEL_TYPE, LABELS, 3, LabelTargets, 3),
+    "two labels": (SINGLE_LABEL_TYPE, LABELS.clip(max=1), 2, LabelTargets, 1),
+    "soft": (SINGLE_LABEL_TYPE, SOFT, 3, SoftLabelTargets, 3),
+    "soft, two": (
+        SINGLE_LABEL_TYPE,
+        SOFT[:, :2] / SOFT[:, :2].sum(1, keepdims=True),
+        2,
+        SoftLabelTargets,
+        1,
+    ),
+    "sets": (LABEL_SET_TYPE, SETS, 2, MultiLabelTargets, 2),
+    "numbers": (NUMERIC_LABEL_TYPE, NUMBERS, 1, NumericTargets, 1),
 }
 ROWS = DesignMatrix(
     csr_matrix(RANDOM.random((TEXTS, 7)).astype(np.float32)), np.ones((TEXTS, 2), np.float32)
 )
 
 
-@pytest.mark.parametrize(("given", "classes", "kind", "columns"), KINDS.values(), ids=KINDS)
-def test_each_kind_is_told_by_its_array(given, classes, kind, columns):
-    targets = Targets.of(given, classes)
+@pytest.mark.parametrize(("label_type", "given", "classes", "kind", "columns"), KINDS.values(), ids=KINDS)
+def test_each_label_type_has_its_targets(label_type, given, classes, kind, columns):
+    targets = linear_targets(label_type, given, classes)
     assert type(targets) is kind
     assert (len(targets), targets.columns) == (TEXTS, columns)
     some = np.array([4, 4, 0])
@@ -47,9 +60,12 @@ def test_each_kind_is_told_by_its_array(given, classes, kind, columns):
     assert len(own.rows) == len(own.signs) == len(own.costs)
 
 
-@pytest.mark.parametrize(("given", "classes", "kind", "columns"), KINDS.values(), ids=KINDS)
-def test_what_is_said_of_a_text_does_not_change_with_those_beside_it(given, classes, kind, columns):
-    targets, scores = Targets.of(given, classes), RANDOM.normal(size=(TEXTS, classes)).astype(np.float32)
+@pytest.mark.parametrize(("label_type", "given", "classes", "kind", "columns"), KINDS.values(), ids=KINDS)
+def test_what_is_said_of_a_text_does_not_change_with_those_beside_it(
+    label_type, given, classes, kind, columns
+):
+    targets = linear_targets(label_type, given, classes)
+    scores = RANDOM.normal(size=(TEXTS, classes)).astype(np.float32)
     parts = np.array_split(np.arange(TEXTS), 3)
     if kind is NumericTargets:  # a share of the variance among them
         return
@@ -57,10 +73,33 @@ def test_what_is_said_of_a_text_does_not_change_with_those_beside_it(given, clas
     assert targets.score(scores) == pytest.approx(np.mean(each))
 
 
+class NewLabelType(SingleLabelType):
+    """A label type that nothing here knows, though it is like one that is known."""
+
+
+@pytest.mark.parametrize("label_type", [TAGS, NewLabelType()])
+def test_a_label_type_without_targets_is_an_error(label_type):
+    with pytest.raises(TypeError, match=f"no linear model of texts for {type(label_type).__name__}"):
+        linear_targets(label_type, LABELS, 3)
+
+
+@pytest.mark.parametrize(
+    ("label_type", "given"),
+    [
+        *((SINGLE_LABEL_TYPE, array) for array in (SETS, NUMBERS, SOFT[..., None])),
+        *((LABEL_SET_TYPE, array) for array in (LABELS, SOFT, SETS[:, 0])),
+        *((NUMERIC_LABEL_TYPE, array) for array in (LABELS, SOFT, SETS)),
+    ],
+)
+def test_targets_of_another_label_type_are_an_error(label_type, given):
+    with pytest.raises(TypeError, match="dimensions, not"):
+        linear_targets(label_type, given, 3)
+
+
 @pytest.mark.parametrize("offsets", [None, RANDOM.normal(size=(TEXTS, 3)).astype(np.float32)])
 def test_soft_labels_cost_by_their_probabilities(offsets):
     weights = RANDOM.random((TEXTS, 1)).astype(np.float32)
-    own = Targets.of(SOFT, 3).problem(ROWS, weights, offsets)
+    own = SoftLabelTargets.of(SOFT, 3).problem(ROWS, weights, offsets)
     margins = RANDOM.normal(size=(TEXTS, 3))
     asked = (own.costs * np.maximum(0, 1 - own.signs * np.vstack([margins, margins])) ** 2).sum()
     with_it, without = (np.maximum(0, 1 - sign * margins) ** 2 for sign in (1, -1))
@@ -70,14 +109,17 @@ def test_soft_labels_cost_by_their_probabilities(offsets):
 
 
 def test_texts_with_a_label_count_by_its_weight():
-    own = Targets.of(SETS, 2, np.array([3.0, 1.0])).problem(ROWS, np.full((TEXTS, 1), 2, np.float32), None)
+    own = MultiLabelTargets.of(SETS, 2, np.array([3.0, 1.0])).problem(
+        ROWS, np.full((TEXTS, 1), 2, np.float32), None
+    )
     np.testing.assert_array_equal(own.costs[:, 0], np.where(SETS[:, 0], 6, 2))
     np.testing.assert_array_equal(own.costs[:, 1], 2)
 
 
 @pytest.mark.parametrize("name", ["labels", "soft"])
 def test_the_temperature_is_the_best(name):
-    targets, wanted = Targets.of(KINDS[name][0], 3), smooth_targets(KINDS[name][0], 3)
+    given = KINDS[name][1]
+    targets, wanted = linear_targets(SINGLE_LABEL_TYPE, given, 3), smooth_targets(given, 3)
     scores = (3 * np.eye(3)[LABELS] + RANDOM.normal(size=(TEXTS, 3))).astype(np.float32)
     counts = RANDOM.random(TEXTS).astype(np.float32)
     counts /= counts.mean()
@@ -91,7 +133,7 @@ def test_the_temperature_is_the_best(name):
 
 
 def test_numbers_are_judged_by_the_variance_they_explain():
-    targets = Targets.of(NUMBERS, 1)
+    targets = NumericTargets.of(NUMBERS, 1)
     scores = (NUMBERS + 0.5).astype(np.float32)[:, None]
     assert targets.calibration(scores, None) == (1.0, pytest.approx(0.25))
     assert targets.score(scores) == pytest.approx(1 - 0.25 / NUMBERS.var(), rel=1e-5)
@@ -100,10 +142,10 @@ def test_numbers_are_judged_by_the_variance_they_explain():
 def test_texts_count_by_their_labels_and_one_in_the_mean():
     own = np.array([0.0, 1.0, 3.0])
     weights = np.array([1.0, 2.0, 5.0])
-    plain = TextWeights.of(Targets.of(np.array([0, 1, 2]), 3), own, weights)
+    plain = TextWeights.of(LabelTargets.of(np.array([0, 1, 2]), 3), own, weights)
     np.testing.assert_allclose(plain.costs, own * weights / (own * weights)[1:].mean())
     np.testing.assert_allclose(plain.counts, own / 2)
-    soft = TextWeights.of(Targets.of(np.full((3, 3), 1 / 3), 3), own, weights)
+    soft = TextWeights.of(SoftLabelTargets.of(np.full((3, 3), 1 / 3), 3), own, weights)
     np.testing.assert_allclose(soft.costs, own / 2, rtol=1e-6)
-    sets = TextWeights.of(Targets.of(np.eye(3) > 0, 3), own, weights)
+    sets = TextWeights.of(MultiLabelTargets.of(np.eye(3) > 0, 3), own, weights)
     np.testing.assert_allclose(sets.costs, own / 2)

@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from headwise.data.items.label_types import LABEL_SET_TYPE, NUMERIC_LABEL_TYPE, SINGLE_LABEL_TYPE
 from headwise.linear import linear_fit as text_fit
 from headwise.linear import training_data as text_data
 from headwise.linear.linear_fit import fit_linear
@@ -111,8 +112,9 @@ def test_texts_that_count_nothing_do_not_calibrate(sets):
     weights = np.repeat([1.0, 0.0], len(texts))
     shown = np.append(targets, wrong)
     every = np.eye(2, dtype=np.bool_)[shown] if sets else shown
-    alone = fit_linear(texts, every[: len(texts)], 2, settings=FIXED)
-    beside = fit_linear([*texts, *texts], every, 2, settings=FIXED, sample_weight=weights)
+    how = {"label_type": LABEL_SET_TYPE if sets else SINGLE_LABEL_TYPE, "settings": FIXED}
+    alone = fit_linear(texts, every[: len(texts)], 2, **how)
+    beside = fit_linear([*texts, *texts], every, 2, **how, sample_weight=weights)
     size = [np.abs(own.model.scores(texts)).mean() for own in (alone, beside)]
     assert size[1] == pytest.approx(size[0], rel=0.2)
 
@@ -267,7 +269,7 @@ def test_label_sets_are_a_machine_a_label(labels):
     texts, targets = corpus(4, texts=240)
     sets = np.stack([targets == 0, targets % 2 == 0, targets > 1], axis=1)[:, :labels]
     settings = LinearSettings(strength=1.0, ratios=False)
-    found = fit_linear(texts, sets, labels, settings=settings)
+    found = fit_linear(texts, sets, labels, label_type=LABEL_SET_TYPE, settings=settings)
     other, others = corpus(4, texts=300, seed=1)
     scores = found.model.scores(other)
     assert scores.shape == (300, labels)
@@ -286,7 +288,8 @@ def test_settings_for_label_sets_are_chosen_and_weights_of_labels_count():
     texts, targets = corpus(4, noise=0.3, texts=300)
     sets = np.stack([targets == 0, targets > 1], axis=1)
     plain, heavy = (
-        fit_linear(texts, sets, 2, class_weight=weight).model.scores(texts) for weight in (None, [8.0, 1.0])
+        fit_linear(texts, sets, 2, label_type=LABEL_SET_TYPE, class_weight=weight).model.scores(texts)
+        for weight in (None, [8.0, 1.0])
     )
     assert (heavy[:, 0] > 0).mean() > (plain[:, 0] > 0).mean()
 
@@ -298,7 +301,7 @@ def test_numbers_are_learnt(size):
     texts = [" ".join(["good"] * n + ["bad"] * (4 - n) + [f"w{random.integers(40)}"]) for n in counts]
     wanted = (counts - counts.mean()) / counts.std()
     vectors = random.normal(size=(300, size)).astype(np.float32) if size else None
-    found = fit_linear(texts, wanted, 1, dense=vectors)
+    found = fit_linear(texts, wanted, 1, label_type=NUMERIC_LABEL_TYPE, dense=vectors)
     assert not found.settings.ratios
     assert found.oof_scores.shape == (300, 1)
     assert found.cv_score > 0.9

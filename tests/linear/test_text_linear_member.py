@@ -6,6 +6,7 @@ import torch
 from scipy.special import softmax
 
 from headwise.core.tokenizer import get_tokenizer
+from headwise.data.items.label_types import LABEL_SET_TYPE, SINGLE_LABEL_TYPE
 from headwise.linear import linear_fit as text_fit
 from headwise.linear import linear_tables as text_tables
 from headwise.linear.attributions import text_attributions
@@ -22,7 +23,11 @@ def fitted(classes: int, settings: LinearSettings, dense: bool = False, sets: bo
     targets = np.arange(len(TEXTS)) % 3 % classes
     if sets:
         targets = np.eye(classes, dtype=np.bool_)[targets]
-    return fit_linear(TEXTS, targets, classes, dense=VECTORS if dense else None, settings=settings).model
+    label_type = LABEL_SET_TYPE if sets else SINGLE_LABEL_TYPE
+    vectors = VECTORS if dense else None
+    return fit_linear(
+        TEXTS, targets, classes, label_type=label_type, dense=vectors, settings=settings
+    ).model
 
 
 def empty(like: TextLinearBuffers, sets: bool) -> TextLinearBuffers:

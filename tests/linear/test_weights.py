@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from headwise.data.items.label_types import LABEL_SET_TYPE, NUMERIC_LABEL_TYPE, SINGLE_LABEL_TYPE, LabelType
 from headwise.linear.linear_fit import fit_linear
 from headwise.linear.linear_settings import LinearSettings
-from headwise.linear.targets import Targets, TextWeights
+from headwise.linear.targets import LabelTargets, TextWeights
 from headwise.linear.tfidf_features import BlockReader
 from headwise.linear.training_data import TrainingData
 
@@ -23,6 +24,12 @@ SCORES = (2 * ALIKE - 1 + RANDOM.normal(0, 0.3, 200)).astype(np.float32)
 TIMES = RANDOM.integers(0, 4, 200)
 
 
+def label_type_of(targets: np.ndarray) -> LabelType:
+    if targets is SETS:
+        return LABEL_SET_TYPE
+    return NUMERIC_LABEL_TYPE if targets is SCORES else SINGLE_LABEL_TYPE
+
+
 @pytest.mark.parametrize(
     ("items", "targets", "classes"),
     [(TEXTS, SETS, 2), (PAIRS, ALIKE.astype(np.int64), 2), (PAIRS, SCORES, 1)],
@@ -35,6 +42,7 @@ def test_a_weight_is_nearly_as_many(items, targets, classes, ratios, most):
             [items[number] for number in numbers],
             {"sample_weight": weights, "pairs": items is PAIRS},
         )
+        how["label_type"] = label_type_of(targets)
         own = fit_linear(some, targets[numbers], classes, settings=settings, folds=1, **how)
         return own.model.scores(items, None, None)
 
@@ -70,7 +78,8 @@ def test_what_counts_nothing_leaves_no_trace(items, targets, classes):
     def fitted(some, weights=None):
         return fit_linear(
             [items[number] for number in some], targets[some], classes, dense=vectors[some],
-            sample_weight=weights, pairs=items is PAIRS, settings=settings, folds=1,
+            label_type=label_type_of(targets), sample_weight=weights,
+            pairs=items is PAIRS, settings=settings, folds=1,
         ).model  # fmt: skip
 
     beside, alone = fitted(np.arange(200), counts), fitted(np.flatnonzero(counts))
@@ -82,7 +91,7 @@ def test_what_counts_nothing_leaves_no_trace(items, targets, classes):
 
 
 def test_names_of_labels_do_not_tell_how_rare_words_are_by_their_weights():
-    targets = Targets.of(np.zeros(200, np.int64), 2)
+    targets = LabelTargets.of(np.zeros(200, np.int64), 2)
     importance = TextWeights.of(targets, np.repeat([1.0, 50.0], [198, 2]), text_count=198)
     data = TrainingData.of(TEXTS, targets, importance, BlockReader("words"), 10**6, text_count=198)
     plain, _ = BlockReader("words").fit(TEXTS, max_features=10**6)

@@ -24,7 +24,7 @@ from headwise.linear.linear_weights import DesignMatrix
 from headwise.linear.pair_features import OVERLAPS, compare_matrices, overlap
 from headwise.linear.sklearn_models import SVM_STRENGTHS, fit_ridge, fit_svm, fit_tfidf, train_plus_dev
 from headwise.linear.svm_solver import fit_svm_columns, fit_svm_path
-from headwise.linear.targets import Targets
+from headwise.linear.targets import LabelTargets, NumericTargets
 from headwise.linear.tfidf_features import BlockName, BlockReader, FeatureVocabulary
 from headwise.metrics.target_scale import Scale
 
@@ -128,7 +128,9 @@ def fit_baseline(
     if large:
         fitted, held = {}, {}  # those of the sample
         used = [reader for reader in readers if reader.block in best.blocks]
-        stored, coefficients = fit_stored(texts, Targets.of(labels, classes), used, most, best.strength)
+        stored, coefficients = fit_stored(
+            texts, LabelTargets.of(labels, classes), used, most, best.strength
+        )
         return replace(best, model=LinearModel(stored, coefficients, classes, tokenizer))
     fitted = {
         reader.block: reader.fit(texts, max_features=most)
@@ -185,7 +187,7 @@ def predict_number_baseline(
         del fitted, vectorizer, features
         texts, numbers = train_plus_dev(train, dev) if refit else train
         scale = Scale.of(numbers)
-        targets = Targets.of(np.asarray(scale.standardize(numbers), dtype=np.float32), 1)
+        targets = NumericTargets.of(np.asarray(scale.standardize(numbers), dtype=np.float32), 1)
         # The solver halves the weights' length, not the squared errors.
         stored, coefficients = fit_stored(texts, targets, [reader], MOST_FEATURES, 0.5 / ridge.alpha)
         model = LinearModel(stored, coefficients, 1, tokenizer)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.core.config import JsonObject
+from headwise.data.items.label_types import SINGLE_LABEL_TYPE, LabelType
 from headwise.data.splits.duplicates import first_in_group
 from headwise.linear.large_fit import LargeTexts, VectorRows, fit_large, is_large
 from headwise.linear.linear_settings import LinearFit, LinearSettings
@@ -19,7 +20,7 @@ from headwise.linear.setting_search import (
     SettingSearch,
     fit_out_of_fold,
 )
-from headwise.linear.targets import TargetArray, Targets, TextWeights
+from headwise.linear.targets import TargetArray, TextWeights, linear_targets
 from headwise.linear.tfidf_features import BlockReader, LinearTexts
 from headwise.linear.training_data import TrainingData
 
@@ -40,6 +41,7 @@ def fit_linear(
     targets: TargetArray,
     classes: int,
     *,
+    label_type: LabelType = SINGLE_LABEL_TYPE,
     dense: VectorRows | None = None,
     numbers: NDArray | None = None,
     pairs: bool = False,
@@ -66,6 +68,7 @@ def fit_linear(
         targets: Label indices, label probabilities (soft labels), label sets, or numbers (see
             `headwise.linear.targets.TargetArray`).
         classes: Number of labels, two or more; for label sets one or more; for numbers 1.
+        label_type: Label type of the targets, a row of `headwise.linear.targets.LINEAR_TARGETS`.
         dense: Vectors of the texts, `[texts, size]`, as an array or computed when they are needed.
         numbers: Comparison features of pairs, on any scale, or features of the columns beside the texts,
             with mean 0 (see `headwise.linear.tabular_features`), `[texts, numbers]`.
@@ -84,13 +87,16 @@ def fit_linear(
         calibrated: Whether to compute out-of-fold scores and calibrate the scores by them; if not, the
             scores are margins. Who fits an ensemble weight on other texts needs neither.
         previous: A previous model to start from, with the same tokenizer and the same kind of vectors.
+
+    Raises:
+        TypeError: Linear models do not support the label type, or the targets are of another one.
     """
     reach = PAIR_REACH if len(texts) >= LEAST_FAR and not pairs else 1
     reader = BlockReader("words", tokenizer, pairs, reach)
     if previous is not None:
         reader = replace(reader, reach=max(reach, previous.model.reach), edges=previous.model.edges)
     text_count = len(texts) - label_name_count
-    training_targets = Targets.of(targets, classes, class_weight)
+    training_targets = linear_targets(label_type, targets, classes, class_weight)
     importance = TextWeights.of(training_targets, sample_weight, class_weight, text_count)
     if previous is None and not pairs:
         listed = cast(Sequence[str], texts)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from headwise.core.tokenizer import get_tokenizer
 from headwise.linear.large_fit import SAMPLED, fit_stored, is_large, sampled, scores_in_parts
 from headwise.linear.linear_model import LinearModel
-from headwise.linear.targets import Targets as TargetTypes
+from headwise.linear.targets import MultiLabelTargets
 from headwise.linear.tfidf_features import BlockReader
 from headwise.metrics.multi_label_scores import fit_binary_temperature
 from headwise.metrics.target_scale import Scale
@@ -254,7 +254,7 @@ def fit_multi_label_baseline(
     thresholds = temperature * fit_thresholds(margins / temperature, dev_sample[1], min_texts)
     if large:
         texts, targets = train_plus_dev(train, dev) if refit else train
-        stored = fit_stored(texts, TargetTypes.of(targets, labels), [reader], most, strength)
+        stored = fit_stored(texts, MultiLabelTargets.of(targets, labels), [reader], most, strength)
         return MultiLabelBaseline(vectorizer, linear, thresholds, LinearModel(*stored, labels, tokenizer))
     if refit:
         texts, targets = train_plus_dev(train, dev)

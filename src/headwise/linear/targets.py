@@ -1,17 +1,19 @@
 """The targets of a linear model: labels, soft labels, label sets or numbers.
 
 Each type defines the problem for the solver (signs and costs), the calibration of scores, and their metric.
+`LINEAR_TARGETS` has the targets of each label type.
 `TextWeights` weight the training texts in the loss, in held-out scores and in feature statistics.
 """
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
 
+from headwise.data.items.label_types import LabelSetType, LabelType, NumericLabelType, SingleLabelType
 from headwise.linear.ensemble_weights import fit_ensemble
 from headwise.linear.linear_model import signs_of
 from headwise.linear.linear_weights import DesignMatrix, Floats
@@ -70,29 +72,32 @@ class Targets(ABC):
         return float((scores.argmax(1) == self.labels).mean())
 
     @staticmethod
+    @abstractmethod
     def of(targets: TargetArray, classes: int, class_weight: NDArray | None = None) -> "Targets":
-        """Wrap an array in the matching type of targets.
+        """Wrap an array.
 
         Args:
+            targets: The array of `TargetArray` that holds these targets.
+            classes: Number of labels; 1 for numbers.
             class_weight: For label sets, the weight of texts with each label relative to those without,
                 `[classes]`.
+
+        Raises:
+            TypeError: The array is of another type or shape.
         """
-        array: Any = targets
-        if array.dtype == np.bool_:
-            weights = np.ones(classes) if class_weight is None else np.asarray(class_weight)
-            return MultiLabelTargets(array.argmax(axis=1), classes, array, weights.astype(np.float32))
-        if array.ndim == 2:
-            return SoftLabelTargets(array.argmax(axis=1), classes, array.astype(np.float32))
-        if np.issubdtype(array.dtype, np.floating):
-            return NumericTargets(
-                np.zeros(len(array), dtype=np.int64), classes, array.astype(np.float32)[:, None]
-            )
-        return LabelTargets(array.astype(np.int64), classes)
 
 
 @dataclass(frozen=True)
 class LabelTargets(Targets):
     """One label per text."""
+
+    @staticmethod
+    def of(targets: TargetArray, classes: int, class_weight: NDArray | None = None) -> Targets:
+        """Label indices, or label probabilities as `SoftLabelTargets`."""
+        if targets.ndim == 2:
+            return SoftLabelTargets.of(targets, classes)
+        _check(targets, np.integer, 1, "label indices")
+        return LabelTargets(targets.astype(np.int64), classes)
 
     def take(self, texts: NDArray[np.int64]) -> Self:
         return type(self)(self.labels[texts], self.classes)
@@ -109,6 +114,11 @@ class SoftLabelTargets(Targets):
     """Label probabilities, `[texts, classes]`."""
 
     shares: Floats
+
+    @staticmethod
+    def of(targets: TargetArray, classes: int, class_weight: NDArray | None = None) -> "SoftLabelTargets":
+        _check(targets, np.floating, 2, "label probabilities")
+        return SoftLabelTargets(targets.argmax(axis=1), classes, targets.astype(np.float32))
 
     def importance(self, class_weight: NDArray) -> NDArray:
         return self.shares @ np.asarray(class_weight, dtype=np.float64)
@@ -138,6 +148,13 @@ class MultiLabelTargets(Targets):
 
     members: NDArray[np.bool_]
     weights: Floats
+
+    @staticmethod
+    def of(targets: TargetArray, classes: int, class_weight: NDArray | None = None) -> "MultiLabelTargets":
+        _check(targets, np.bool_, 2, "label sets")
+        weights = np.ones(classes) if class_weight is None else np.asarray(class_weight)
+        members = targets.astype(np.bool_, copy=False)
+        return MultiLabelTargets(members.argmax(axis=1), classes, members, weights.astype(np.float32))
 
     @property
     def columns(self) -> int:
@@ -169,6 +186,12 @@ class NumericTargets(Targets):
 
     values: Floats
 
+    @staticmethod
+    def of(targets: TargetArray, classes: int, class_weight: NDArray | None = None) -> "NumericTargets":
+        _check(targets, np.floating, 1, "numbers")
+        strata = np.zeros(len(targets), dtype=np.int64)
+        return NumericTargets(strata, classes, targets.astype(np.float32)[:, None])
+
     def take(self, texts: NDArray[np.int64]) -> Self:
         return type(self)(self.labels[texts], self.classes, self.values[texts])
 
@@ -181,6 +204,33 @@ class NumericTargets(Targets):
 
     def score(self, scores: Floats) -> float:
         return 1 - float(((scores - self.values) ** 2).mean() / max(self.values.var(), 1e-12))
+
+
+LINEAR_TARGETS: dict[type[LabelType], type[Targets]] = {
+    SingleLabelType: LabelTargets,
+    LabelSetType: MultiLabelTargets,
+    NumericLabelType: NumericTargets,
+}
+"""The targets of the linear models of each label type; the label types that have none are left out."""
+
+
+def linear_targets(
+    label_type: LabelType, targets: TargetArray, classes: int, class_weight: NDArray | None = None
+) -> Targets:
+    """The targets of a label type, see `Targets.of`.
+
+    Raises:
+        TypeError: Linear models do not support the label type, or the array is not one of its targets.
+    """
+    if type(label_type) not in LINEAR_TARGETS:
+        raise TypeError(f"no linear model of texts for {type(label_type).__name__}: see LINEAR_TARGETS")
+    return LINEAR_TARGETS[type(label_type)].of(targets, classes, class_weight)
+
+
+def _check(targets: TargetArray, kind: type[np.generic], dimensions: int, noun: str) -> None:
+    if not np.issubdtype(targets.dtype, kind) or targets.ndim != dimensions:
+        shape = f"{targets.dtype} with {targets.ndim} dimensions"
+        raise TypeError(f"{noun} are {kind.__name__} with {dimensions} dimensions, not {shape}")
 
 
 def _temperature(scores: Floats, targets: NDArray, counts: Floats | None) -> tuple[float, float]:

@@ -306,6 +306,7 @@ def fit_linear_member(
         texts,
         objective.train_targets[places],
         model.outputs.count,
+        label_type=objective.label_type,
         sample_weight=objective.weights_of(places),
         class_weight=objective.class_weights,
         tokenizer=model.config.words.tokenizer,

@@ -7,7 +7,7 @@ the epochs: `headwise.training.ensembles`.
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, ClassVar, Generic, TypeVar, cast
 
 import numpy as np
 import torch
@@ -16,6 +16,7 @@ from torch import Tensor
 
 from headwise.data.items.dataset import items_at, lengths_of, subset_of
 from headwise.data.items.examples import Example
+from headwise.data.items.label_types import LABEL_SET_TYPE, NUMERIC_LABEL_TYPE, SINGLE_LABEL_TYPE, LabelType
 from headwise.data.splits.duplicates import first_in_group
 from headwise.metrics.classification_scores import hard_labels, mean_loss, score_labels, weighted_rates
 from headwise.metrics.multi_label_scores import dev_scores
@@ -55,6 +56,7 @@ class TextObjective(Generic[AnyReader]):
     """Encoded training and dev texts (or pairs) of a model (see `headwise.training.loop`).
 
     Attributes:
+        label_type: Label type of the targets.
         train_targets: Targets of the training texts, `[texts, ...]`.
         dev_targets: Targets of the dev texts.
         text_weights: Weights of the training texts, `[texts]`; None where all are equal.
@@ -67,6 +69,7 @@ class TextObjective(Generic[AnyReader]):
         dev: Dev texts or pairs.
     """
 
+    label_type: ClassVar[LabelType]
     train_targets: np.ndarray
     dev_targets: np.ndarray
     label_name_count = 0
@@ -191,6 +194,8 @@ class ClassificationObjective(TextObjective[AnyClassifier]):
         dev_weights: Weights of the dev texts.
     """
 
+    label_type = SINGLE_LABEL_TYPE
+
     def __init__(
         self,
         model: AnyClassifier,
@@ -281,6 +286,8 @@ class MultiLabelObjective(TextObjective[MultiLabelModel]):
         dev_weights: Weights of the dev texts.
     """
 
+    label_type = LABEL_SET_TYPE
+
     def __init__(
         self,
         model: MultiLabelModel,
@@ -341,6 +348,8 @@ class NumberObjective(TextObjective[AnyRegressor]):
         weights: Weights of the training texts, `[texts]`, 1 on average; None where all are equal.
         dev_weights: Weights of the dev texts.
     """
+
+    label_type = NUMERIC_LABEL_TYPE
 
     def __init__(
         self,

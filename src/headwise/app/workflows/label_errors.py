@@ -27,6 +27,7 @@ from headwise.data.items.item_types import (
     options_for,
     require_one_label_task,
 )
+from headwise.data.items.label_types import LABEL_SET_TYPE
 from headwise.data.items.labels import (
     evaluation_mask,
     label_names,
@@ -283,6 +284,7 @@ def find_label_set_issues(
         texts,
         has,
         len(names),
+        label_type=LABEL_SET_TYPE,
         dense=dense,
         numbers=tabular_features_of(items),
         sample_weight=training_weights(items),

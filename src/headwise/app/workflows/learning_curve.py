@@ -323,6 +323,7 @@ def linear_scorer(
             train_texts,
             fitted_targets[rows],
             model.outputs.count,
+            label_type=label_type,
             dense=vectors,
             numbers=tabular,
             pairs=model.reads_pairs,
