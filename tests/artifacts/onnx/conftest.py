@@ -2,7 +2,9 @@
 
 import csv
 import random
+import zlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -170,24 +172,52 @@ def texts() -> list[str]:
     return hard_texts()
 
 
+def encoder_of(row: str) -> Any:
+    """The settings of the encoder of a row."""
+    encoder, sizes, _, _ = ROWS[row]
+    if "layers" in sizes and row not in DEEP:
+        sizes = sizes | {"layers": 1}
+    return ENCODERS[encoder][1](**sizes)
+
+
+def draw_weights(network: torch.nn.Module, prefix: str = "") -> None:
+    """Draw the weights of a network, each by its name and shape alone.
+
+    So encoders with the same settings have the same weights, whatever else their models have, and their
+    graph is written once for all of them (`same_graphs`).
+    """
+    for name, tensor in (*network.named_parameters(prefix), *network.named_buffers(prefix)):
+        if not tensor.is_floating_point():
+            continue
+        seed = zlib.crc32(f"{name} {list(tensor.shape)}".encode())
+        drawn = torch.rand(tensor.shape, generator=torch.Generator().manual_seed(seed))
+        if not isinstance(tensor, torch.nn.Parameter):
+            tensor.data += 0.3 * drawn
+        elif tensor.dim() > 1 or "bias" in name or name.endswith("node.state"):
+            tensor.data = 0.9 * drawn - 0.3
+        else:  # of a norm, or a setting of heads
+            tensor.data = 0.3 * drawn + (1.0 if name.endswith("weight") else tensor.data)
+
+
+def draw_encoder(model: Any) -> None:
+    """Draw the weights that the graph of the encoder has, whatever they were trained to be."""
+    draw_weights(model.encoder, "encoder")
+    for name in ("norm", "project"):
+        if (layer := getattr(model.embedding, name, None)) is not None:
+            draw_weights(layer, name)
+
+
 @pytest.fixture(scope="session")
 def make_model():
     """Makes a model of a row; its weights are drawn."""
 
     def make(row: str) -> TextClassifierModel:
-        encoder, sizes, readout, more = ROWS[row]
-        if "layers" in sizes and row not in DEEP:
-            sizes = sizes | {"layers": 1}
-        torch.manual_seed(0)
+        encoder, _, readout, more = ROWS[row]
         words = WordConfig(vector_size=6 if encoder == "ms-transformer" else 8)
         settings = {"classifier": ClassifierConfig(hidden=5), **more}
-        config = ModelConfig(
-            words=words, encoder=ENCODERS[encoder][1](**sizes), readout=readout, **settings
-        )
+        config = ModelConfig(words=words, encoder=encoder_of(row), readout=readout, **settings)
         model = TextClassifierModel(config, Vocabulary.build([WORDS]), ["x", "y", "z"])
-        for tensor in (*model.parameters(), *model.buffers()):
-            if tensor.is_floating_point():
-                tensor.data += 0.3 * torch.rand_like(tensor)
+        draw_weights(model)
         model.temperature = 1.5
         return model.eval()
 
@@ -293,17 +323,17 @@ def _write(path: Path, answer) -> None:
 
 
 @pytest.fixture(scope="session")
-def exported_folder(trained, tmp_path_factory, same_graphs, needs_onnx):
-    """The folder of a trained model, and that of what was exported of it."""
-    made: dict[tuple[str, bool], tuple[Path, Path]] = {}
+def exported_model(trained, tmp_path_factory, same_graphs, needs_onnx):
+    """A trained model with a drawn encoder (`draw_encoder`), and the folder of what was exported of it."""
+    made: dict[tuple[str, bool], tuple[Any, Path]] = {}
 
-    def give(task: str, *, based: bool = True) -> tuple[Path, Path]:
+    def give(task: str, *, based: bool = True) -> tuple[Any, Path]:
         if (task, based) not in made:
-            folder, _ = trained(task, based=based)
-            target = tmp_path_factory.mktemp("exported") / "model"
+            model, folder = load_model(trained(task, based=based)[0]), tmp_path_factory.mktemp("exported")
+            draw_encoder(model)
             with same_graphs():
-                write_exported(load_model(folder), target, columns={"text_column": "text"})
-            made[task, based] = folder, target
+                write_exported(model, folder / "model", columns={"text_column": "text"})
+            made[task, based] = model, folder / "model"
         return made[task, based]
 
     return give

@@ -156,8 +156,8 @@ def test_what_the_requirements_name_is_what_is_needed():
         assert not {"torch", "scikit-learn", "joblib"} & named
 
 
-def test_one_kind_of_folder_is_not_taken_for_the_other(exported_folder):
-    folder, target = exported_folder("classify")
+def test_one_kind_of_folder_is_not_taken_for_the_other(trained, exported_model):
+    (folder, _), (_, target) = trained("classify"), exported_model("classify")
     with pytest.raises(StoreError, match=r"HW502.*this is an exported model, which headwise predict"):
         load_model(target)
     with pytest.raises(StoreError, match=r"HW502.*this is a model folder, not an exported one"):

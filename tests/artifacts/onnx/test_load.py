@@ -21,9 +21,9 @@ from .conftest import ENGINES
 
 
 @pytest.fixture
-def copied(exported_folder, tmp_path) -> Path:
+def copied(exported_model, tmp_path) -> Path:
     """What was exported of a classifier with base and linear_model, to be spoilt."""
-    return Path(shutil.copytree(exported_folder("classify")[1], tmp_path / "copied"))
+    return Path(shutil.copytree(exported_model("classify")[1], tmp_path / "copied"))
 
 
 def sign(folder: Path) -> None:
@@ -252,7 +252,7 @@ def test_a_text_that_is_too_long_is_told(pair_of, monkeypatch):
     assert windows.predict_proba(["w1 " * 21]).shape == (1, 3)
 
 
-def test_what_is_kept_of_the_folder(exported_folder):
-    info = exported_info(exported_folder("classify")[1])
+def test_what_is_kept_of_the_folder(exported_model):
+    info = exported_info(exported_model("classify")[1])
     assert info["training"] == {"recipe": {"data": {"text_column": "text"}}}
     assert info["metrics"] == {"dev": {}, "test": {"unknown_words": 0.0}}

@@ -7,7 +7,6 @@ import sys
 import numpy as np
 import pytest
 
-from headwise.artifacts import load_model
 from headwise.artifacts.onnx import onnx_runner as runner_module
 from headwise.artifacts.onnx.onnx_load import load_exported
 from headwise.artifacts.onnx.onnx_models import OnnxTextNetwork
@@ -76,9 +75,9 @@ def test_other_networks_are_left_to_onnxruntime(row, written):
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(("task", "based"), [("classify", True), ("multi-label", True), ("regress", False)])
-def test_trained_models_say_the_same(task, based, engine, exported_folder, texts):
-    folder, target = exported_folder(task, based=based)
-    model, exported = load_model(folder), load_exported(target, engine=engine)
+def test_trained_models_say_the_same(task, based, engine, exported_model, texts):
+    model, folder = exported_model(task, based=based)
+    exported = load_exported(folder, engine=engine)
     assert model.linear_model is not None
     assert exported.linear_model is not None
     texts = [*texts, "a good film", "Bad, poor film!", "goooood w1 badder"]

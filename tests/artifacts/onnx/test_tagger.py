@@ -33,7 +33,7 @@ from headwise.text.static_embeddings.word_groups import LEVELS, WordClusters, wo
 from headwise.text.text_configs import CharacterConfig, WordConfig
 from headwise.text.vocabulary import Vocabulary
 
-from .conftest import ENGINES, WINDOW, WORDS, hard_texts
+from .conftest import ENGINES, WINDOW, WORDS, draw_weights, hard_texts
 from .test_load import forge
 
 SPANS = ("O", "B-X", "I-X", "E-X", "S-X", "B-Y", "I-Y", "E-Y", "S-Y")
@@ -62,11 +62,10 @@ ROWS = {
 
 def make(row: str) -> TagModel:
     name, characters, tagger, written, windows = ROWS[row]
-    sizes = {"width": 8, "heads": 4, "head_size": 2, "layers": 1, "feedforward": 6, "hidden": 4}
+    sizes = {"width": 8, "heads": 4, "head_size": 4, "layers": 1, "feedforward": 6, "hidden": 4}
     sizes["distances"] = ("word", "none")
     kind = ENCODERS[name][1]
     encoder = kind(**{key: value for key, value in sizes.items() if key in kind.__dataclass_fields__})
-    torch.manual_seed(0)
     config = ModelConfig(
         task="tag",
         words=WordConfig(vector_size=6 if name == "ms-transformer" else 8),
@@ -77,8 +76,7 @@ def make(row: str) -> TagModel:
     )
     tags = ("ADJ", "NOUN", "O") if written == "plain" else SPANS
     model = TagModel(config, Vocabulary.build([WORDS]), tags, written, Alphabet.build([*WORDS, "é!"]))
-    for parameter in model.parameters():
-        parameter.data += 0.3 * torch.rand_like(parameter)
+    draw_weights(model)
     return model.eval()
 
 
