@@ -53,15 +53,16 @@ def edges_of(lengths, k, causal=False, clip=99):
     nodes = blocks_of_nodes(lengths)
     assert graph.nodes == len(nodes)
     seen = [set() for _ in range(layout.total)]
+    visible = graph.context.visible.tolist()
+    labels = [] if graph.context.labels is None else graph.context.labels.tolist()
     column = 0
     for block in graph.context.blocks:
-        keys = block.keys.view(-1, block.slots)
-        for token in range(layout.total):
-            group = keys[block.place[token] // block.width].tolist()
-            for slot, key in enumerate(group):
-                if graph.context.visible[token, column + slot]:
+        keys = block.keys.view(-1, block.slots).tolist()
+        for token, place in enumerate(block.place.tolist()[: layout.total]):
+            for slot, key in enumerate(keys[place // block.width]):
+                if visible[token][column + slot]:
                     assert nodes[key][0] == nodes[token][0]
-                    edge = (*nodes[key][1:], int(graph.context.labels[token, column + slot]))
+                    edge = (*nodes[key][1:], labels[token][column + slot])
                     assert edge not in seen[token]
                     seen[token].add(edge)
         column += block.slots
