@@ -31,9 +31,9 @@ def save(tmp_path_factory):
     from headwise.text.text_configs import WordConfig
     from headwise.text.vocabulary import Vocabulary
 
-    def save(labels, *, seed=1, **parts) -> Path:
+    def save(labels, *, seed=1, layers=2, **parts) -> Path:
         torch.manual_seed(seed)
-        encoder = MSTransformerConfig(width=8, heads=2, head_size=4, layers=2)
+        encoder = MSTransformerConfig(width=8, heads=2, head_size=4, layers=layers)
         config = ModelConfig(words=WordConfig(vector_size=8), encoder=encoder)
         model = TextClassifierModel(config, Vocabulary.build([WORDS]), labels)
         for parameter in model.parameters():  # different texts are to get different predictions

@@ -47,6 +47,12 @@ def without_torch(tmp_path):
 
 
 @pytest.fixture(scope="module")
+def model(save) -> Path:
+    """The folder of a model that tells bad from good; its graph has the only layer."""
+    return save(["bad", "good"], layers=1)
+
+
+@pytest.fixture(scope="module")
 def exported(model, tmp_path_factory, same_graphs) -> Path:
     """What was exported of a model that tells bad from good."""
     from headwise.app.workflows.export import export_model
@@ -59,7 +65,7 @@ def test_as_many_unknown_words_as_in_the_test_are_no_news(save, without_torch, t
     from headwise.app.workflows.export import export_model
 
     folder = export_model(
-        save(["bad", "good"], metrics={"test": {"unknown_words": 0.31}}), tmp_path / "own"
+        save(["bad", "good"], layers=1, metrics={"test": {"unknown_words": 0.31}}), tmp_path / "own"
     ).folder
     for text, warns in (("w1 w2 w3 w1 zzz zzz", False), ("w1 zzz zzz", True)):
         (tmp_path / "in.txt").write_text(text + "\n")
