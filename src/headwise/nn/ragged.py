@@ -72,8 +72,8 @@ class Layout:
         marks: Mapping[str, Sequence[Tensor]] | None = None,
         matrices: Mapping[str, Sequence[Tensor]] | None = None,
     ):
-        self.sizes: tuple[int, ...] = tuple(index(n) for n in lengths)
-        if any(n < 0 for n in self.sizes):
+        self.sizes: tuple[int, ...] = tuple(map(index, lengths))
+        if min(self.sizes, default=0) < 0:
             raise ValueError(f"lengths must not be negative, got {min(self.sizes)}")
         self.device = torch.device(device)
         if trees is not None and not callable(trees):

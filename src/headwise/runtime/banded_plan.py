@@ -76,7 +76,7 @@ class BandedPlan:
             items[:, head, 6] = band.left[text]
             items[:, head, 7] = band.right[text]
         items = items.reshape(-1, 8)
-        seen = np.minimum(items[:, 6] + items[:, 7] + 1, items[:, 3]).clip(min=0)
+        seen = np.maximum(np.minimum(items[:, 6] + items[:, 7] + 1, items[:, 3]), 0)
         pairs = ((items[:, 5] - items[:, 4]) * (seen + 16)).cumsum()
         value_heads = [head for head in range(heads) if head not in attending]
         return cls(items, pairs, np.array([band.slope for band in bands]), value_heads)

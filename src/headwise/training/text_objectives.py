@@ -82,6 +82,7 @@ class TextObjective(Generic[AnyReader]):
         self.text_weights: np.ndarray | None = None
         self.dev_weights: np.ndarray | None = None
         self.label_weights: Tensor | None = None
+        self.device = model.device
         self.train_items = model.encoded(train)
         self.dev_items = model.encoded(dev)
         model.remember(chain(self.train_items, self.dev_items))
@@ -152,7 +153,7 @@ class TextObjective(Generic[AnyReader]):
     def outputs(self, numbers: Sequence[int]) -> Tensor:
         """The model's outputs for the training texts with these indices, `[numbers, outputs]` float32."""
         model = self.model
-        return model(model.collate(items_at(self.train_items, numbers), model.device)).float()
+        return model(model.collate(items_at(self.train_items, numbers), self.device)).float()
 
     def weights_of(self, numbers: np.ndarray) -> np.ndarray | None:
         """Weights of the training texts with these indices; None where all are equal."""
@@ -166,7 +167,7 @@ class TextObjective(Generic[AnyReader]):
     @property
     def class_weights_on_device(self) -> Tensor | None:
         """`label_weights` on the model's device."""
-        return None if self.label_weights is None else self.label_weights.to(self.model.device)
+        return None if self.label_weights is None else self.label_weights.to(self.device)
 
     def summed(self, losses: Tensor, numbers: Sequence[int]) -> Tensor:
         """The weighted sum of the losses of the training texts with these indices."""
@@ -176,7 +177,7 @@ class TextObjective(Generic[AnyReader]):
 
     def to_device(self, values: np.ndarray) -> Tensor:
         """An array on the model's device."""
-        return torch.from_numpy(values).to(self.model.device)
+        return torch.from_numpy(values).to(self.device)
 
 
 AnyClassifier = TypeVar("AnyClassifier", TextClassifierModel, PairModel, BagModel)

@@ -268,9 +268,16 @@ class Sum(Prior):
         return " + ".join(map(str, self.parts))
 
 
+def non_negative(numbers: Lengths) -> Lengths:
+    """The numbers, and 0 in place of those below, `[texts]`."""
+    if isinstance(numbers, np.ndarray):
+        return np.maximum(numbers, 0)  # a tenth of the time of `clip`
+    return numbers.clip(min=0)
+
+
 def smaller_reach(first: Lengths, second: Lengths) -> Lengths:
     """The smaller number of two, text by text, `[texts]`."""
-    return first - (first - second).clip(min=0)
+    return first - non_negative(first - second)
 
 
 def strictest_tree_use(uses: Iterable[TreeUse]) -> TreeUse:

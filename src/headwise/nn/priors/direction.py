@@ -9,7 +9,7 @@ from __future__ import annotations  # the priors are read without torch
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from headwise.nn.priors.base import Band, Lengths, PositionPairs, Prior
+from headwise.nn.priors.base import Band, Lengths, PositionPairs, Prior, non_negative
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -26,7 +26,7 @@ class Forward(Prior):
         return pairs.key <= pairs.query
 
     def band(self, lengths: Lengths) -> Band:
-        return Band((lengths - 1).clip(min=0), lengths * 0)
+        return Band(non_negative(lengths - 1), lengths * 0)
 
     @property
     def sees_self(self) -> bool:
@@ -46,7 +46,7 @@ class Backward(Prior):
         return pairs.key >= pairs.query
 
     def band(self, lengths: Lengths) -> Band:
-        return Band(lengths * 0, (lengths - 1).clip(min=0))
+        return Band(lengths * 0, non_negative(lengths - 1))
 
     @property
     def sees_self(self) -> bool:
@@ -67,7 +67,7 @@ class Earlier(Prior):
         return pairs.key < pairs.query
 
     def band(self, lengths: Lengths) -> Band:
-        return Band((lengths - 1).clip(min=0), lengths * 0 - 1)
+        return Band(non_negative(lengths - 1), lengths * 0 - 1)
 
     def __str__(self) -> str:
         return "earlier"
@@ -84,7 +84,7 @@ class Later(Prior):
         return pairs.key > pairs.query
 
     def band(self, lengths: Lengths) -> Band:
-        return Band(lengths * 0 - 1, (lengths - 1).clip(min=0))
+        return Band(lengths * 0 - 1, non_negative(lengths - 1))
 
     def __str__(self) -> str:
         return "later"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from headwise.core.errors import ConfigError, HeadwiseError
-from headwise.nn.priors.base import Band, Lengths, PositionPairs, Prior, TreeUse, check_number
+from headwise.nn.priors.base import Band, Lengths, PositionPairs, Prior, TreeUse, check_number, non_negative
 from headwise.nn.priors.direction import Backward, Forward
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class WordDistance(Prior):
         return -self.alpha * (distance if distance.device.type == "mps" else distance.double())
 
     def band(self, lengths: Lengths) -> Band:
-        reach = (lengths - 1).clip(min=0)
+        reach = non_negative(lengths - 1)
         return Band(reach, reach, self.alpha)
 
     def __str__(self) -> str:

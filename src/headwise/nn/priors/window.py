@@ -8,6 +8,7 @@ from __future__ import annotations  # the priors are read without torch
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 from headwise.core.errors import ConfigError
@@ -17,6 +18,7 @@ from headwise.nn.priors.base import (
     PositionPairs,
     Prior,
     check_odd_width,
+    non_negative,
     plain_number,
     smaller_reach,
 )
@@ -32,7 +34,7 @@ class Everything(Prior):
     name: ClassVar[str] = "everything"
 
     def band(self, lengths: Lengths) -> Band:
-        reach = (lengths - 1).clip(min=0)
+        reach = non_negative(lengths - 1)
         return Band(reach, reach)
 
     def __str__(self) -> str:
@@ -78,7 +80,7 @@ class Window(Prior):
         part = self._part
         return lengths * part.numerator // (2 * part.denominator)
 
-    @property
+    @cached_property
     def _part(self) -> Fraction:
         """The fraction, exact for 1/16, 1/3 ...: no float rounding of n * fraction."""
         return Fraction(self.fraction or 0).limit_denominator(1_000_000)
@@ -87,7 +89,7 @@ class Window(Prior):
         return (pairs.query - pairs.key).abs() <= self.half(pairs.length)
 
     def band(self, lengths: Lengths) -> Band:
-        reach = smaller_reach(self.half(lengths), (lengths - 1).clip(min=0))
+        reach = smaller_reach(self.half(lengths), non_negative(lengths - 1))
         return Band(reach, reach)
 
     @property

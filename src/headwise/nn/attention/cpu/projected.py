@@ -63,7 +63,7 @@ class HeadShapes:
         those of all values, of the queries that are needed, and of as many keys."""
         queries = len(self.attending)
         sizes = (len(self.priors), queries, queries)
-        value, query, key = projected.unflatten(1, (-1, self.size)).split(sizes, 1)
+        value, query, key = projected.unflatten(1, (-1, self.size)).split_with_sizes(sizes, 1)
         return query, key, value
 
 
@@ -142,7 +142,7 @@ class _ProjectedBands(torch.autograd.Function):
 def _in_parts(gradients: Tensor, heads: HeadShapes) -> tuple[Tensor, Tensor, Tensor]:
     """The gradients of W^Q, W^K and W^V, or of their biases, of those of the weights side by side."""
     queries = len(heads.attending) * heads.size
-    value, query, key = gradients.split((len(heads.priors) * heads.size, queries, queries))
+    value, query, key = gradients.split_with_sizes((len(heads.priors) * heads.size, queries, queries))
     if queries == len(value):
         return query, key, value
     full = [torch.zeros_like(value) for _ in range(2)]
