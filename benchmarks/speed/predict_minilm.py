@@ -90,8 +90,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Time the systems, and print a table in Markdown."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--texts", type=int, default=5000, help="texts that headwise reads")
-    parser.add_argument("--minilm-texts", type=int, default=250, help="about so many of them MiniLM reads")
+    parser.add_argument("--texts", type=int, default=4000, help="texts that headwise reads")
+    parser.add_argument("--minilm-texts", type=int, default=200, help="about so many of them MiniLM reads")
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "predict-minilm")
     options = parser.parse_args(arguments)
     if (reason := missing_data()) is not None:
