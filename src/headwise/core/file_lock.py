@@ -32,8 +32,8 @@ def locked(folder: Path) -> Iterator[None]:
     except BlockingIOError:
         holder = path.read_text(encoding="utf-8", errors="replace").strip() or "it has just begun"
         raise HeadwiseError(
-            f"{folder}: another training is writing to it ({holder}); wait for its end, stop it, or give "
-            "another --output",
+            f"{folder}: another training run is writing to it ({holder}); wait for its end, stop it, or "
+            "give another --output",
             code="HW408",
         ) from None
     except OSError as error:

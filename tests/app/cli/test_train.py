@@ -425,7 +425,7 @@ def test_a_second_training_waits_for_the_first(files, run):
     with locked(files / "reviews.model"):
         code, _, err = run("train", "reviews.csv", *SMALL, "--overwrite")
     assert code == 2
-    assert f"[HW408] reviews.model: another training is writing to it (process {os.getpid()} on " in err
+    assert f"[HW408] reviews.model: another training run is writing to it (process {os.getpid()} on " in err
     assert not (files / "reviews.model").exists()
     assert run("train", "reviews.csv", *SMALL)[0] == 0
 

@@ -172,6 +172,10 @@ def test_a_table_of_one_column_is_one_of_texts():
     assert base.texts_of(table) == base.texts_of(Polars(table)) == ["good", "bad"]
     with pytest.raises(ValueError, match="X has 2 dimensions"):
         base.texts_of(Polars(table.reshape(1, 2)))
+    two = Polars(table.reshape(1, 2))
+    two.columns = ["text", "n"]
+    with pytest.raises(ValueError, match="one column of texts of its 2: 'text', 'n'"):
+        base.texts_of(two)
 
 
 @pytest.mark.parametrize(

@@ -126,3 +126,11 @@ def test_the_verb_finds_the_task_out(write):
 def test_every_kind_tells_of_a_file_that_is_not_there(task):
     found = diagnose(ITEM_TYPES_BY_TASK[task], ["none.csv"], ITEM_TYPES_BY_TASK[task].options())
     assert codes(found) == [("error", "HW101")]
+
+
+def test_a_report_is_shown_line_by_line(tmp_path):
+    (path := tmp_path / "a.csv").write_text("text,label\ngood one,a\nbad one,b\nbad one,a\n")
+    lines = repr(doctor_files([path])).removesuffix(">").split("\n  ")
+    assert lines[0] == "<DoctorReport for the task classify"
+    assert lines[1] == f"train {path}: 3 texts, text from column 'text', labels from 'label'"
+    assert any(line.startswith("warning HW154 1 text with different labels") for line in lines[2:])

@@ -76,7 +76,9 @@ def texts_of(X: Inputs) -> list[str]:
     if dimensions(X) == 2 and cast(Any, X).shape[1] == 1:  # a DataFrame, or a list after resampling
         X = np.asarray(X, dtype=object)[:, 0]
     if (count := dimensions(X)) != 1:
-        raise ValueError(f"X has {count} dimensions; expected a list or one column of texts")
+        names = [*map(repr, getattr(X, "columns", ()))]
+        shown = f" of its {len(names)}: {', '.join(names[:8])}{', ...' * (len(names) > 8)}" if names else ""
+        raise ValueError(f"X has {count} dimensions; expected a list or one column of texts{shown}")
     texts = column_values(X)
     for place, text in enumerate(texts):
         if not isinstance(text, str):

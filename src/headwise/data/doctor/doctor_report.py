@@ -73,6 +73,22 @@ class DoctorReport:
     task: str = ""
     why: str = ""
 
+    def __repr__(self) -> str:
+        """A line for each file and finding, as consoles and notebooks show it."""
+        lines = [f"<DoctorReport for the task {self.task}"]
+        for file in self.files:
+            facts = [f"{file.texts:,} {file.names.items}"]
+            if file.text_column:
+                facts.append(f"{file.names.columns} {file.text_column!r}")
+            if file.label_column:
+                facts.append(f"labels from {file.label_column!r}")
+            lines.append(f"{file.role} {file.path}: {', '.join(facts)}")
+        for finding in self.findings:
+            where = f" at {finding.where[0]}" if finding.where else ""
+            fix = f"; {finding.fix}" if finding.fix else ""
+            lines.append(f"{finding.severity} {finding.code} {finding.message}{where}{fix}")
+        return "\n  ".join(lines) + ">"
+
     @property
     def errors(self) -> int:
         """How many findings are errors."""
