@@ -11,14 +11,12 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from headwise.app import training_request
 from headwise.app.cli import COMMANDS, main
-from headwise.app.configuration import RunConfig, build_config
+from headwise.app.configuration import build_config
 from headwise.core.error_codes import error_codes
 from headwise.nn.encoders import ENCODERS
 from headwise.nn.priors import PRIORS
@@ -71,14 +69,8 @@ def shorten(messages: Path) -> None:
     messages.write_text("".join(messages.read_text().splitlines(keepends=True)[:MESSAGES]))
 
 
-def of_two_epochs(*layers) -> RunConfig:
-    """The settings of a training, which has two epochs where a page names no number."""
-    config = build_config(*layers)
-    return replace(config, train=replace(config.train, epochs=min(config.train.epochs, 2)))
-
-
 @pytest.fixture(scope="module")
-def run_page(place, without_base_encoder):
+def run_page(place, short_runs, without_base_encoder):
     """Run the blocks of a page, once; those that others build on go first."""
     done = set()
 
@@ -99,12 +91,11 @@ def run_page(place, without_base_encoder):
             importlib.import_module("headwise.app.spacy_component")
         names, known = {"__name__": page}, set(PRIORS)
         encoder = contextlib.nullcontext() if page in WITH_BASE_ENCODER else without_base_encoder()
-        with encoder, contextlib.chdir(place), pytest.MonkeyPatch.context() as patch:
+        with encoder, short_runs(), contextlib.chdir(place), pytest.MonkeyPatch.context() as patch:
             patch.setenv("COLUMNS", "100")
             patch.setattr(sys, "argv", ["python"])
             patch.syspath_prepend(PROJECT)  # some pages use `benchmarks`
             patch.setenv("PYTHONPATH", str(PROJECT), prepend=os.pathsep)
-            patch.setattr(training_request, "build_config", of_two_epochs)
             for language, content in blocks(page):
                 content = MANY_EPOCHS.sub(r"\g<1>2", content)
                 if language == "python":
@@ -257,11 +248,11 @@ def test_the_readme_shows_its_picture():
     assert all(name in svg for name in ("The report", "An explanation", "The heads"))
 
 
-def test_the_python_of_the_readme_runs(tmp_path):
+def test_the_python_of_the_readme_runs(tmp_path, short_runs):
     python = [content for language, content in blocks("../README.md") if language == "python"]
     assert len(python) == 1
     assert len(python[0].splitlines()) <= 12
-    with contextlib.chdir(tmp_path), contextlib.redirect_stdout(io.StringIO()):
+    with short_runs(), contextlib.chdir(tmp_path), contextlib.redirect_stdout(io.StringIO()):
         exec(compile(python[0], "README.md", "exec"), {"__name__": "readme"})
     assert (tmp_path / "my-model" / "manifest.json").is_file()
 

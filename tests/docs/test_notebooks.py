@@ -20,10 +20,10 @@ def cells(notebook: Path, kind: str) -> list[str]:
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_runs(notebook, tmp_path):
+def test_a_notebook_runs(notebook, tmp_path, short_runs, without_base_encoder):
     names, built_in = {"__name__": notebook.stem}, set(PRIORS)
     out = io.StringIO()
-    with contextlib.chdir(tmp_path), contextlib.redirect_stdout(out):
+    with short_runs(), without_base_encoder(), contextlib.chdir(tmp_path), contextlib.redirect_stdout(out):
         for number, cell in enumerate(cells(notebook, "code")):
             exec(compile(cell, f"{notebook.name}:{number}", "exec"), names)
     assert out.getvalue().strip()
