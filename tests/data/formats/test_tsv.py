@@ -60,3 +60,12 @@ def test_quoted_line_ends_are_told_how_to_be_read(write):
     with pytest.raises(DataError, match=r"HW110.*give --quoting double"):
         read_examples(path)
     assert len(read_examples(path, options=ReadOptions(quoting="double")).items) == 18
+
+
+def test_single_marks_enclose_fields_where_nearly_every_row_has_them(write):
+    rows = "".join(f"'it''s a text {n}'\t'{'ab'[n % 2]}'\n" for n in range(8))
+    data = read_examples(write("a.tsv", f"'text'\t'label'\n{rows}"))
+    assert (data.items[0].text, data.items[0].label) == ("it's a text 0", "a")
+    assert any("--quoting none" in note for note in data.notes)
+    few = read_examples(write("b.tsv", "text\tlabel\n'tis one\ta\n'so'\tb\nno\ta\nyes\tb\n"))
+    assert [item.text for item in few.items][:2] == ["'tis one", "'so'"]

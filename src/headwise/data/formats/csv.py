@@ -31,6 +31,7 @@ BACKSLASH = "\\"
 MAJORITY = 0.8  # of the first rows must have the width of the header for lines to be a table
 _SEPARATOR_LINE = "sep="
 """Begins a first line for Excel that declares the delimiter."""
+SINGLE_QUOTES_NOTE = "single quotation marks enclose fields - override with --quoting none"
 _HEAD = 100  # lines that are looked at
 _NEARLY_ALL, _FEWEST_QUOTED = 0.9, 3
 """Share and least number of the lines with a field in single marks where these enclose fields."""
@@ -93,8 +94,8 @@ def read_cells(lines: Iterator[Line], source: DataSource) -> Iterator[Cells]:
     if options.escape is not None and (len(options.escape) != 1 or options.escape in f'"{delimiter}\r\n'):
         raise ConfigError(f"escape {options.escape!r}; expected one character, such as '\\'")
     mark = MARKS.get(options.quoting or "double", '"')
-    if options.quoting is None and _has_single_quotes(head, delimiter, options):
-        source.notes.append("single quotation marks enclose fields - override with --quoting none")
+    if options.quoting is None and has_single_quotes(head, delimiter, options):
+        source.notes.append(SINGLE_QUOTES_NOTE)
         mark = "'"
     dialect = _guess_dialect(head, delimiter, options, mark)
     if not delimiter and dialect.delimiter not in (",", ONE_COLUMN):
@@ -110,7 +111,7 @@ def read_cells(lines: Iterator[Line], source: DataSource) -> Iterator[Cells]:
     yield from read_records(lines, dialect, source)
 
 
-def _has_single_quotes(head: list[Line], delimiter: str, options: ReadOptions) -> bool:
+def has_single_quotes(head: list[Line], delimiter: str, options: ReadOptions) -> bool:
     """Whether nearly every line has a field in single quotation marks, and the rows are at least as even
     with these as without, and whole."""
     enclosed = [_SINGLE_QUOTED.search(text) is not None for _, text in head]

@@ -3,16 +3,19 @@
 The format has no quoting, so a quotation mark is an ordinary character and a field never continues on the
 next line. Spreadsheets and pandas quote fields that contain a quotation mark, so a field that begins and
 ends with one, with all marks between them doubled, is unquoted. Databases write a backslash before them
-instead. (For quoted fields with tabs or line ends, give --quoting double.)
+instead. (For quoted fields with tabs or line ends, give --quoting double.) Single marks enclose fields
+where nearly every row has such a field, as in csv.
 """
 
 from collections.abc import Iterator, Sequence
 
 from headwise.core.lazy_pattern import lazy_pattern
-from headwise.data.files.file_source import DataSource, fraction_true
+from headwise.data.files.file_source import DataSource, fraction_true, look_ahead
 from headwise.data.files.text_lines import Line, without_returns
+from headwise.data.formats.csv import SINGLE_QUOTES_NOTE, has_single_quotes
 from headwise.data.formats.csv_records import MARKS, Cells, Dialect, read_records
 
+_HEAD = 100  # lines that are looked at
 MAJORITY = 0.8  # of the first lines must have a tab
 _ESCAPED = lazy_pattern(r'"(?:[^"\\]|\\.)*+"')
 
@@ -27,6 +30,11 @@ def read_cells(lines: Iterator[Line], source: DataSource) -> Iterator[Cells]:
     """The rows of a tsv file, without blank lines."""
     options, source.delimiter = source.options, "\t"
     mark = MARKS.get(options.quoting or "none")
+    if options.quoting is None and options.escape is None:
+        head, lines = look_ahead(lines, count=_HEAD)
+        if has_single_quotes(head, "\t", options):
+            source.notes.append(SINGLE_QUOTES_NOTE)
+            mark = MARKS["single"]
     if mark is not None or options.escape is not None:
         dialect = Dialect("\t", mark is not None, options.escape, mark or MARKS["double"])
         yield from read_records(lines, dialect, source)
