@@ -239,4 +239,4 @@ def test_names_with_a_mark_in_them_are_one_label(write):
 
 def test_numbered_lines_without_letters_are_no_texts(write, fails):
     lines = [f"{n % 2} 1:0.{n} 3:1" for n in range(20)]
-    assert fails(read_examples, write("a.txt", "\n".join(lines)))[0] == "HW130"
+    assert fails(read_examples, write("a.txt", "\n".join(lines)))[0] == "HW104"
