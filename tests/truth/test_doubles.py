@@ -9,6 +9,7 @@ import pytest
 from headwise import curve_file, noise_file
 from headwise.app.workflows.label_errors import out_of_fold_type_probabilities
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
+from headwise.data.items.label_types import LABEL_SET_TYPE, NUMERIC_LABEL_TYPE, SINGLE_LABEL_TYPE, LabelType
 from headwise.data.splits.data_parts import read_parts
 from headwise.data.splits.duplicates import first_in_group
 from headwise.data.splits.text_signatures import normal_text, words_for_comparison
@@ -61,14 +62,17 @@ def test_nor_has_a_fold_of_the_linear_linear_model(task_of_texts, truth):
     keys = [normal_text("\n".join(sorted(map(normal_text, x)) if pairs else [x])) for x in texts]
     for number, key in enumerate(keys):
         assert same[number] == same[keys.index(key)]
+    label_type: LabelType = SINGLE_LABEL_TYPE
     if task_of_texts == "regress":
+        label_type = NUMERIC_LABEL_TYPE
         targets, classes = np.array([y for _, y in items], dtype=np.float32), 1
     elif task_of_texts == "multi-label":
+        label_type = LABEL_SET_TYPE
         targets, classes = np.array([["price" in y, "staff" in y] for _, y in items]), 2
     else:
         labels = sorted({y for _, y in items})
         targets, classes = np.array([labels.index(y) for _, y in items]), 2
-    score = fit_linear(texts, targets, classes, pairs=pairs).cv_score
+    score = fit_linear(texts, targets, classes, label_type=label_type, pairs=pairs).cv_score
     print(task_of_texts, score)
     assert score < (0.1 if classes == 1 else 0.62)
 

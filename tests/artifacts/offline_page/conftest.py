@@ -15,6 +15,7 @@ import torch
 
 from headwise.artifacts.offline_page.page_export import offline_page
 from headwise.artifacts.offline_page.page_tables import script_json
+from headwise.data.items.label_types import LABEL_SET_TYPE, NUMERIC_LABEL_TYPE, SINGLE_LABEL_TYPE, LabelType
 from headwise.linear.linear_fit import fit_linear
 from headwise.linear.linear_settings import LinearSettings
 from headwise.metrics.novelty import NoveltyDetector
@@ -83,11 +84,13 @@ def _base() -> StaticEmbeddings:
     return StaticEmbeddings("tiny", words, QuantizedMatrix.of(rows), QuantizedMatrix.of(runs), weights)
 
 
-def _targets(kind: type[AnyTextModel]) -> np.ndarray:
+def _targets(kind: type[AnyTextModel]) -> tuple[np.ndarray, LabelType]:
     numbers = np.arange(len(TRAINING_TEXTS))
     if kind is MultiLabelModel:
-        return np.stack([numbers % 2 == 0, numbers % 3 == 0], axis=1)
-    return numbers % 2 / 1.0 if kind is TextRegressorModel else numbers % 3
+        return np.stack([numbers % 2 == 0, numbers % 3 == 0], axis=1), LABEL_SET_TYPE
+    if kind is TextRegressorModel:
+        return numbers % 2 / 1.0, NUMERIC_LABEL_TYPE
+    return numbers % 3, SINGLE_LABEL_TYPE
 
 
 def make_model(
@@ -128,10 +131,12 @@ def make_model(
         for parameter in model.parameters():
             parameter += 0.1 * torch.randn_like(parameter)
     linear = LinearSettings(dense=1.0 if based else 0.0, form=True, edges=True)
+    targets, label_type = _targets(kind)
     fitted = fit_linear(
         TRAINING_TEXTS,
-        _targets(kind),
+        targets,
         model.outputs.count,
+        label_type=label_type,
         dense=vectors,
         tokenizer=tokenizer,
         settings=linear,
