@@ -406,8 +406,8 @@ def unknown() -> str:
 
 
 def default_results(name: str) -> str:
-    """What languages.py, default.py and distill.py in benchmarks/defaults found; `default` is the table of
-    frozen encoders, `base-encoder` that of the encoder of the base."""
+    """What languages.py, distill.py and default.py in benchmarks/defaults found; of the last are the tables
+    of encoders that are `frozen` or `trained`, and of the encoder of the base (`base-encoder`)."""
     sys.path.insert(0, str(BENCHMARKS.parent))
     from benchmarks.defaults import encoder_tables, languages
     from benchmarks.defaults.default_results import read_results
@@ -416,12 +416,13 @@ def default_results(name: str) -> str:
     default = read_results(folder / "default.jsonl")
     if name == "base-encoder":
         return table(*encoder_tables.base_encoder_table(default))
+    if name in ("trained", "frozen"):
+        systems = encoder_tables.TRAINED if name == "trained" else encoder_tables.FROZEN
+        return table(*encoder_tables.encoder_table(default, systems))
     found = read_results(folder / f"{name}.jsonl")
     if name == "languages":
         return "".join(table(*languages.rows_of(found, size)) for size in (250, 1_000))
-    if name == "distill":
-        return table(*encoder_tables.teacher_table(found, default))
-    return table(*encoder_tables.frozen_table(default))
+    return table(*encoder_tables.teacher_table(found, default))
 
 
 TABLES: dict[str, Callable[[], str]] = {
@@ -431,7 +432,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "multiple-instance": multiple_instance,
     "other-languages": lambda: default_results("languages"),
     "base-encoder": lambda: default_results("base-encoder"),
-    "frozen-encoders": lambda: default_results("default"),
+    "frozen-encoders": lambda: default_results("frozen"),
+    "trained-encoders": lambda: default_results("trained"),
     "teachers": lambda: default_results("distill"),
     "mirrored-summation": mirrored_summation,
     "windows settings": lambda: settings(WindowsConfig),

@@ -9,6 +9,7 @@ import numpy as np
 from benchmarks.defaults.default_results import OURS, Found
 
 FROZEN = ("e5-small", "mpnet")
+TRAINED = ("setfit", "fine-tuned-minilm")
 TAUGHT_BY = {
     "distilled, leading": "MiniLM",  # the runs with 250 and 4,000 labels
     "distilled, pairs up to three apart": "MiniLM",  # those with 1,000
@@ -24,15 +25,15 @@ TAUGHT_BY = {
 Table = tuple[list[str], list[list[str]]]
 
 
-def frozen_table(found: Found) -> Table:
-    """Head and rows of frozen encoders with logistic regression beside the default: test accuracy on the
-    same training texts, and the means of each size."""
-    head = ["encoder", "set", "labels", "the encoder", "MiniLM", "the default", "difference"]
+def encoder_table(found: Found, systems: Sequence[str]) -> Table:
+    """Head and rows of systems with a sentence encoder, and of frozen MiniLM with logistic regression,
+    beside the default: test accuracy on the same training texts, and the means of each size."""
+    head = ["system", "set", "labels", "the system", "frozen MiniLM", "the default", "difference"]
     scores: dict[tuple[str, int], list[list[float]]] = {}
     rows: list[list[str]] = []
     for job in sorted(found, key=lambda job: (job.system, job.texts, job.set, job.seed)):
         ours, minilm = (found.get(replace(job, system=name)) for name in (OURS, "minilm"))
-        if job.system in FROZEN and ours and minilm:
+        if job.system in systems and ours and minilm:
             values = [100 * run["test"] for run in (found[job], minilm, ours)]
             scores.setdefault((job.system, job.texts), []).append(values)
             rows.append([job.system, f"`{job.set}`", f"{job.texts:,}", *_compared(values)])
