@@ -49,15 +49,14 @@ def open_session(folder: Path | str, *, device: str = "auto", pipeline: str | No
         ConfigError: The device cannot be used, or the model reads no texts.
         NotInstalledError: HW957, the model needs torch, and it is not installed.
     """
+    session: Session
     if isinstance(folder, str | PathLike) and is_headwise_folder(Path(folder), EXPORTED):
         from headwise.app.exported_session import ExportedSession
 
-        exported = ExportedSession(folder, device)
-        resume_collection()
-        return exported
-    reason = needs_torch(folder)  # reports a folder without a model even where torch is not installed
-    if reason is None and pipeline is None and computes_on_processor(device):
-        session: Session = PredictionSession(folder)
+        session = ExportedSession(folder, device)
+    # It reports a folder without a model even where torch is not installed.
+    elif (reason := needs_torch(folder)) is None and pipeline is None and computes_on_processor(device):
+        session = PredictionSession(folder)
     else:
         with installed(reason):
             from headwise.app.model_session import ModelSession
