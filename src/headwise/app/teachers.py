@@ -22,6 +22,7 @@ from headwise.data.columns.reading_options import SoftLabelOptions
 from headwise.data.errors import NO_LABEL_CODES, DataError
 from headwise.data.files.fingerprint import file_sha256
 from headwise.data.items.item_types import DEFAULT_TASK, ITEM_TYPES_BY_TASK
+from headwise.data.items.label_types import SINGLE_LABEL_TYPE
 from headwise.data.items.labels import (
     all_labels,
     label_targets,
@@ -43,6 +44,7 @@ from headwise.training.linear_probe import FOLDS, fit_linear_probe
 from headwise.training.pretraining.base_config import TeacherConfig
 from headwise.training.pretraining.sentence_encoder import SentenceEncoder, embed_with_teacher
 from headwise.training.pretraining.work_folder import hash_of
+from headwise.training.target_labels import target_labels
 
 ProgressCallback = Callable[[int, int], None]
 """Progress callback: number of texts done, and their total."""
@@ -242,16 +244,17 @@ class EncoderTeacher(Teacher):
         texts, classes = [item.text for item in items], len(labels)
         soft, weights = soft_targets(items, labels), training_weights(items)
         targets = label_targets(items, labels) if soft is None else soft
-        vectors, names = self.vectors(texts), named_labels(labels, targets, weights)
+        counts = target_labels(SINGLE_LABEL_TYPE).counts(targets, weights, classes)
+        vectors, names = self.vectors(texts), named_labels(labels, counts)
         of_names = self.vectors(list(names.values())) if names else vectors[:0]
         label_name_count = 0
-        if names_are_predictive(of_names, vectors, targets, list(names)):
+        if names_are_predictive(SINGLE_LABEL_TYPE, of_names, vectors, targets, list(names)):
             texts, vectors, label_name_count = (
                 [*texts, *names.values()],
                 np.vstack([vectors, of_names]),
                 len(names),
             )
-            targets, weights = with_names(targets, weights, list(names), classes)
+            targets, weights = with_names(SINGLE_LABEL_TYPE, targets, weights, list(names), classes)
         if self._linear:
             self._logits = fit_linear(
                 texts,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from headwise.core.activations import expit, log_softmax, softmax
 from headwise.core.minimization import minimize_within
-from headwise.metrics.classification_scores import correctness, smooth_targets
+from headwise.metrics.classification_scores import correctness, label_probabilities, smooth_targets
 
 MAX_USUAL_TEMPERATURE = 20.0
 """The largest usual temperature; logits with a larger one carry almost no information."""
@@ -156,9 +156,9 @@ def one_label_loss(
         logits: `[texts, labels]`.
         targets: Label indices, `[texts]`, or soft labels, `[texts, labels]`.
     """
-    label_probabilities = np.eye(logits.shape[1])[targets] if targets.ndim == 1 else targets
+    probabilities = label_probabilities(targets, logits.shape[1])
     logs = log_softmax(logits, axis=1)
-    return -(label_probabilities * logs).sum(axis=1), np.exp(logs) - label_probabilities
+    return -(probabilities * logs).sum(axis=1), np.exp(logs) - probabilities
 
 
 def label_set_loss(

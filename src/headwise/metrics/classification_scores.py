@@ -1,6 +1,7 @@
 """Metrics of a single-label classifier, with confidence intervals.
 
-Targets are label indices, `[texts]`, or soft labels (probabilities), `[texts, classes]`.
+Targets are label indices, `[texts]`, or soft labels (probabilities), `[texts, classes]`; only this module
+tells them apart.
 """
 
 import math
@@ -13,14 +14,36 @@ from numpy.typing import NDArray
 from headwise.core.activations import log_softmax
 
 
+def is_soft(targets: NDArray) -> bool:
+    """Whether the targets of a single-label classifier are soft labels."""
+    return targets.ndim == 2
+
+
 def hard_labels(targets: NDArray) -> NDArray[np.int64]:
     """The index of each text's (most probable) label, `[texts]`."""
-    return targets if targets.ndim == 1 else targets.argmax(axis=1)
+    return targets.argmax(axis=1) if is_soft(targets) else targets
+
+
+def label_probabilities(targets: NDArray, classes: int, dtype: type[np.floating] = np.float64) -> NDArray:
+    """The targets as probabilities, `[texts, classes]`; soft labels are returned as they are."""
+    return targets if is_soft(targets) else np.eye(classes, dtype=dtype)[targets]
+
+
+def expected_values(targets: NDArray, values: NDArray) -> NDArray:
+    """The value of each text's label, `[texts]`, of values `[classes]`; for soft labels, their mean."""
+    return targets @ values if is_soft(targets) else values[targets]
+
+
+def cross_entropies(log_probabilities: NDArray, targets: NDArray) -> NDArray:
+    """The cross-entropy of each text, `[texts]`, in nats, of log probabilities `[texts, classes]`."""
+    if is_soft(targets):
+        return -(targets * log_probabilities).sum(axis=1)
+    return -log_probabilities[np.arange(len(targets)), targets]
 
 
 def correctness(predicted: NDArray[np.int64], targets: NDArray) -> NDArray:
     """Whether each predicted label is right, `[texts]`; for soft labels, its target probability."""
-    return predicted == targets if targets.ndim == 1 else targets[np.arange(len(predicted)), predicted]
+    return targets[np.arange(len(predicted)), predicted] if is_soft(targets) else predicted == targets
 
 
 def smoothing_mass(texts: int) -> float:
@@ -33,8 +56,8 @@ def smooth_targets(targets: NDArray, classes: int) -> NDArray[np.float64]:
     """Targets smoothed towards the uniform distribution with the mass `smoothing_mass(texts)` (Platt 1999),
     `[texts, classes]`."""
     unsure = smoothing_mass(len(targets))
-    certain = np.eye(classes)[targets] if targets.ndim == 1 else targets.astype(np.float64)
-    return unsure / classes + (1 - unsure) * certain
+    probabilities = label_probabilities(targets, classes).astype(np.float64)
+    return unsure / classes + (1 - unsure) * probabilities
 
 
 NORMAL_QUANTILE = 1.959964
@@ -124,12 +147,7 @@ def mean_loss(logits: np.ndarray, targets: np.ndarray, weights: np.ndarray | Non
     """Mean cross-entropy, in nats, of logits `[texts, classes]`, with text weights. Targets are label
     indices, `[texts]`, or soft labels, `[texts, classes]`."""
     log_probabilities = log_softmax(logits.astype(np.float64), axis=1)
-    losses = (
-        -log_probabilities[np.arange(len(targets)), targets]
-        if targets.ndim == 1
-        else -(targets * log_probabilities).sum(axis=1)
-    )
-    return float(np.average(losses, weights=weights))
+    return float(np.average(cross_entropies(log_probabilities, targets), weights=weights))
 
 
 @dataclass(frozen=True)

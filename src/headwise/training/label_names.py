@@ -15,7 +15,9 @@ import numpy as np
 
 from headwise.data.items.dataset import items_at, joined_items
 from headwise.data.items.examples import Example
+from headwise.data.items.label_types import LabelType
 from headwise.text.text_features import TextFeatures
+from headwise.training.target_labels import target_labels
 
 WEIGHT = 2.0
 """Weight of a label name; texts have weight 1."""
@@ -27,25 +29,14 @@ _BETWEEN = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
 _WORD = re.compile(r"[^\W\d_]{2}")
 
 
-def label_counts(targets: np.ndarray, weights: np.ndarray | None, labels: int) -> np.ndarray:
-    """The total weight of the texts of each label, `[labels]`; see `names_are_predictive` for `targets`."""
-    if targets.ndim == 1:
-        return np.bincount(targets, weights, minlength=labels)
-    return (targets if weights is None else targets * weights[:, None]).sum(axis=0)
-
-
-def named_labels(
-    labels: Sequence[str], targets: np.ndarray, weights: np.ndarray | None = None
-) -> dict[int, str]:
+def named_labels(labels: Sequence[str], counts: np.ndarray) -> dict[int, str]:
     """The words of each label name, by label index: `card_arrival` is `card arrival`. Labels without a
-    word, or whose texts have total weight 0, are left out.
+    word, or without texts, are left out.
 
     Args:
         labels: All labels.
-        targets: Targets of the texts, see `names_are_predictive`.
-        weights: Weights of the texts, `[texts]`.
+        counts: The total weight of the texts of each label, `[labels]`.
     """
-    counts = label_counts(targets, weights, len(labels))
     return {
         number: " ".join(_BETWEEN.sub(" ", label).split())
         for number, label in enumerate(labels)
@@ -60,26 +51,26 @@ def name_example(features: TextFeatures, text: str) -> Example:
 
 
 def names_are_predictive(
-    names: np.ndarray, vectors: np.ndarray, targets: np.ndarray, numbers: Sequence[int]
+    label_type: LabelType,
+    names: np.ndarray,
+    vectors: np.ndarray,
+    targets: np.ndarray,
+    numbers: Sequence[int],
 ) -> bool:
     """Whether the nearest label name predicts the labels of texts significantly better than chance.
 
     Args:
+        label_type: Label type of the texts.
         names: Vectors of the names, `[names, size]`, of length 1.
         vectors: Vectors of training texts, `[texts, size]`, of length 1.
-        targets: Label indices, `[texts]`, or label probabilities, `[texts, classes]`, or multi-hot labels,
-            `[texts, classes]` bool.
+        targets: Targets of the texts, `[texts, ...]`.
         numbers: Label indices of the names.
     """
     if len(numbers) < 2:
         return False
     subset = slice(None, None, len(vectors) // _JUDGED + 1)
-    vectors, targets = vectors[subset], targets[subset]
-    if targets.dtype == np.bool_:
-        has_label = targets[:, numbers]
-    else:
-        labels = targets if targets.ndim == 1 else targets.argmax(axis=1)
-        has_label = labels[:, None] == np.array(numbers)
+    vectors = vectors[subset]
+    has_label = target_labels(label_type).has_labels(targets[subset], numbers)
     named = has_label.any(axis=1)
     if not named.any():
         return False
@@ -97,7 +88,9 @@ def append_label_names(objective: Any) -> None:
             its `label_name_count` is set to the number of names.
     """
     model, targets = objective.model, objective.train_targets
-    words = named_labels(model.labels, targets, objective.text_weights)
+    label_type, classes = objective.label_type, len(model.labels)
+    counts = target_labels(label_type).counts(targets, objective.text_weights, classes)
+    words = named_labels(model.labels, counts)
     sample = np.arange(0, len(objective.train_items), len(objective.train_items) // _JUDGED + 1)
     vectors = model.base_vectors(items_at(objective.train_items, sample)) if words else None
     if vectors is None:
@@ -105,21 +98,24 @@ def append_label_names(objective: Any) -> None:
     numbers = list(words)
     # A name has no columns beside it, and is read like a text with average ones.
     items = model.features.encode([name_example(model.features, text) for text in words.values()])
-    if not names_are_predictive(model.base_vectors(items), vectors, targets[sample], numbers):
+    if not names_are_predictive(label_type, model.base_vectors(items), vectors, targets[sample], numbers):
         return
     objective.label_name_count = len(items)
     objective.train_items = joined_items(objective.train_items, items)
     objective.train_targets, objective.text_weights = with_names(
-        targets, objective.text_weights, numbers, len(model.labels)
+        label_type, targets, objective.text_weights, numbers, classes
     )
     model.config = replace(model.config, base=replace(model.config.base, named=len(items)))
 
 
 def with_names(
-    targets: np.ndarray, weights: np.ndarray | None, numbers: Sequence[int], classes: int
+    label_type: LabelType,
+    targets: np.ndarray,
+    weights: np.ndarray | None,
+    numbers: Sequence[int],
+    classes: int,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Append the targets and weights of label names to those of the training texts."""
-    name_targets = np.array(numbers) if targets.ndim == 1 else np.eye(classes)[numbers]
     before = np.ones(len(targets)) if weights is None else weights
     after = np.append(before, np.full(len(numbers), WEIGHT)).astype(np.float32)
-    return np.concatenate([targets, name_targets.astype(targets.dtype)]), after
+    return target_labels(label_type).extended(targets, numbers, classes), after

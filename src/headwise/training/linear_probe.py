@@ -21,6 +21,7 @@ from headwise.core.minimization import minimize_smooth
 from headwise.core.threads import one_blas_thread
 from headwise.linear.dense_features import covariance_root
 from headwise.linear.linear_fit import MOST_CELLS
+from headwise.metrics.classification_scores import label_probabilities
 
 Floats = NDArray[np.float32]
 
@@ -55,11 +56,11 @@ def fit_linear_probe(
 
     Args:
         vectors: `[texts, size]`, of length 1.
-        targets: Label indices, `[texts]`, or label probabilities, `[texts, classes]`.
+        targets: Label indices, `[texts]`, or label probabilities, `[texts, classes]`; or label sets.
         classes: Number of labels.
         weights: Weights of the texts, `[texts]`.
         offsets: Logits that are added to those of the regression, `[texts, classes]`.
-        sets: Whether a text may have any number of labels: one binary regression per label.
+        sets: Whether the targets are label sets, `[texts, classes]` bool: one binary regression per label.
         same: For each text the index of its first near-duplicate, which stays in the same fold
             (`first_in_group`).
         label_name_count: Number of texts, at the end, that are in no fold.
@@ -77,11 +78,8 @@ def fit_linear_probe(
         _LENGTH
     )
     rows = np.hstack([vectors @ turn, np.ones((len(vectors), 1))]).astype(np.float32)  # 1 for the bias
-    target_rows = (
-        np.ascontiguousarray(targets, dtype=np.float32)
-        if targets.ndim == 2
-        else np.eye(classes, dtype=np.float32)[targets]
-    )
+    target_rows = targets if sets else label_probabilities(targets, classes, np.float32)
+    target_rows = np.ascontiguousarray(target_rows, dtype=np.float32)
     counts = np.ones(len(rows), dtype=np.float32) if weights is None else weights.astype(np.float32)
     problem = _Problem(rows, target_rows, counts, offsets, _sets_loss if sets else native.softmax_loss)
     best, start = STRENGTHS[-1], None

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.data.items.dataset import items_at
-from headwise.metrics.classification_scores import hard_labels
 from headwise.metrics.novelty import (
     MAX_REFERENCES,
     NoveltyFit,
@@ -15,6 +14,7 @@ from headwise.metrics.novelty import (
     unit_vectors,
 )
 from headwise.runtime.novelty_member import familiarity
+from headwise.training.target_labels import target_labels
 from headwise.training.text_objectives import TextObjective
 
 _LEAST_DISTANCE = 1e-4
@@ -51,7 +51,9 @@ def fit_novelty_detector(
     excluded = without_label = None
     if references is not None:
         read = unit_vectors(model.base_vectors(texts))
-        same_label = _shared_labels(targets[places], objective.train_targets[rows])
+        same_label = target_labels(objective.label_type).share_label(
+            targets[places], objective.train_targets[rows]
+        )
         if indices is not None:
             excluded = read @ unit_vectors(vectors).T > 1 - _LEAST_DISTANCE
             excluded |= indices[places][:, None] == rows
@@ -78,10 +80,3 @@ def _counted(objective: TextObjective[Any]) -> NDArray[np.int64]:
 def _sample(places: NDArray[np.int64], most: int, random: np.random.Generator) -> NDArray[np.int64]:
     """At most so many of the places, in their order."""
     return places if len(places) <= most else np.sort(random.permutation(places)[:most])
-
-
-def _shared_labels(first: NDArray, second: NDArray) -> NDArray[np.bool_]:
-    """Whether texts with these targets have a label in common, `[first, second]`."""
-    if first.ndim == 2 and first.dtype == np.bool_:
-        return first.astype(np.float32) @ second.astype(np.float32).T > 0
-    return hard_labels(first)[:, None] == hard_labels(second)

@@ -18,7 +18,14 @@ from headwise.data.items.dataset import items_at, lengths_of, subset_of
 from headwise.data.items.examples import Example
 from headwise.data.items.label_types import LABEL_SET_TYPE, NUMERIC_LABEL_TYPE, SINGLE_LABEL_TYPE, LabelType
 from headwise.data.splits.duplicates import first_in_group
-from headwise.metrics.classification_scores import hard_labels, mean_loss, score_labels, weighted_rates
+from headwise.metrics.classification_scores import (
+    expected_values,
+    hard_labels,
+    is_soft,
+    mean_loss,
+    score_labels,
+    weighted_rates,
+)
 from headwise.metrics.multi_label_scores import dev_scores
 from headwise.metrics.operating_points import parse_operating_points
 from headwise.metrics.regression_scores import number_scores
@@ -37,8 +44,9 @@ from headwise.nn.networks.text_models import (
     TextClassifierModel,
     TextRegressorModel,
 )
-from headwise.training.label_names import append_label_names, label_counts
+from headwise.training.label_names import append_label_names
 from headwise.training.linear_probe import FOLDS, ProbeInputs, fit_linear_number_probe, fit_linear_probe
+from headwise.training.target_labels import target_labels
 
 AnyReader = TypeVar("AnyReader", bound=TextEncoderModel | BagModel)
 
@@ -110,9 +118,13 @@ class TextObjective(Generic[AnyReader]):
     def same(self, numbers: np.ndarray) -> np.ndarray:
         """The index of the first near-duplicate of each of these training texts (`first_in_group`); they
         are held out together."""
-        model, targets = cast(Any, self.model), self.train_targets[numbers]
-        strata = targets.tolist() if targets.ndim == 1 and targets.dtype == np.int64 else None
-        return first_in_group(model.texts_of(subset_of(self.train_items, numbers)), FOLDS, strata)
+        texts = cast(Any, self.model).texts_of(subset_of(self.train_items, numbers))
+        return first_in_group(texts, FOLDS, self.strata(numbers))
+
+    def strata(self, numbers: np.ndarray) -> Sequence[Any] | None:
+        """The labels of these training texts, by which near-duplicates are spread over the folds; None
+        where they have no single certain label."""
+        return None
 
     def fit_probe(
         self, vectors: np.ndarray, targets: np.ndarray, weights: np.ndarray | None, same: np.ndarray
@@ -210,8 +222,8 @@ class ClassificationObjective(TextObjective[AnyClassifier]):
         self.train_targets, self.dev_targets = train[1], dev[1]
         self.text_weights, self.dev_weights = weights, dev_weights
         settings = model.config.bags if isinstance(model, BagModel) else model.config.classifier
-        counts = label_counts(self.train_targets, weights, len(model.labels)).tolist()
-        self.label_weights = class_weights(settings.class_weights, model.labels, counts)
+        counts = target_labels(self.label_type).counts(self.train_targets, weights, len(model.labels))
+        self.label_weights = class_weights(settings.class_weights, model.labels, counts.tolist())
         self._smoothing = settings.label_smoothing
         if not isinstance(model, BagModel):
             parse_operating_points(
@@ -231,6 +243,10 @@ class ClassificationObjective(TextObjective[AnyClassifier]):
         )
         return self.summed(losses, texts)
 
+    def strata(self, numbers: np.ndarray) -> Sequence[Any] | None:
+        targets = self.train_targets[numbers]
+        return None if is_soft(targets) else targets.tolist()
+
     def init_from_probe(self) -> None:
         """Initialise a classifier with static embeddings from a linear probe on their vectors; in a warm
         start, from a probe of what they add to the previous model."""
@@ -239,7 +255,7 @@ class ClassificationObjective(TextObjective[AnyClassifier]):
         targets = self.train_targets[texts]
         weights = self.weights_of(texts)
         if (of_labels := self.class_weights) is not None:
-            factors = of_labels[targets] if targets.ndim == 1 else targets @ of_labels
+            factors = expected_values(targets, of_labels)
             weights = factors if weights is None else factors * weights
         items = subset_of(self.train_items, texts)
         silent = not (model.probe.weight.any() or model.head.layers[-1].weight.any())
@@ -304,8 +320,8 @@ class MultiLabelObjective(TextObjective[MultiLabelModel]):
         if model.config.base.names:
             append_label_names(self)
         settings = model.config.classifier
-        counts = label_counts(train[1], weights, len(model.labels)).tolist()
-        self.label_weights = class_weights(settings.class_weights, model.labels, counts)
+        counts = target_labels(self.label_type).counts(train[1], weights, len(model.labels))
+        self.label_weights = class_weights(settings.class_weights, model.labels, counts.tolist())
         self._smoothing = settings.label_smoothing
         parse_operating_points(settings.thresholds, model.labels)  # raises for unknown labels early
 

@@ -23,7 +23,13 @@ from headwise.data.items.labels import (
     training_weights,
 )
 from headwise.data.splits.data_parts import DataParts
-from headwise.metrics.classification_scores import compare_labels, correctness, score_labels
+from headwise.metrics.classification_scores import (
+    compare_labels,
+    correctness,
+    cross_entropies,
+    label_probabilities,
+    score_labels,
+)
 from headwise.metrics.novelty import NoveltyScores
 from headwise.metrics.operating_points import confidence_threshold, parse_operating_points
 from headwise.metrics.thresholds import predict_labels
@@ -200,7 +206,7 @@ class LabelTask(
         self, model: Classifier, items: Sequence[Item], evaluation: SingleLabelEvaluation
     ) -> list[ReportMessage]:
         targets = classification_targets(items, model.labels)
-        has = np.eye(len(model.labels))[targets] if targets.ndim == 1 else targets
+        has = label_probabilities(targets, len(model.labels))
         return label_shift_messages(model.labels, evaluation.probabilities, has, self.item_type.nouns.many)
 
     def metric_parts(
@@ -210,12 +216,7 @@ class LabelTask(
             label_targets(items, model.labels),
             classification_targets(items, model.labels),
         )
-        logs = -np.log(evaluation.probabilities.clip(LEAST))
-        losses = (
-            logs[np.arange(len(targets)), soft_targets]
-            if soft_targets.ndim == 1
-            else (soft_targets * logs).sum(axis=1)
-        )
+        losses = cross_entropies(np.log(evaluation.probabilities.clip(LEAST)), soft_targets)
         return np.stack([losses, evaluation.predicted == targets, np.ones(len(targets))], axis=1)
 
     def uncertainty(self, model: Classifier, items: Sequence[Item]) -> tuple[list[str], np.ndarray]:
