@@ -193,23 +193,13 @@ def predict() -> str:
     if measured is None:
         return "\nNot measured yet.\n\n"
     details = measured["details"]
-    speeds, texts, rounds = details["texts_per_second"], details["texts"], details["rounds"]
+    speeds, texts = details["texts_per_second"], details["texts"]
     first = next(iter(speeds.values()))
-    rows = []
-    for name, speed in sorted(speeds.items(), key=lambda item: -item[1]):
-        own = [found["model"] / found["seconds"] for found in rounds[name] if "model" in found]
-        share = f"{statistics.median(own):.0%}" if own else ""
-        rows.append([name, f"{speed:,.0f}", f"{first / speed:.3g} x", f"{texts[name]:,}", share])
-    return table(
-        [
-            "",
-            "texts/s",
-            "speed of headwise relative to it",
-            "texts of the file",
-            "share of time in the encoder",
-        ],
-        rows,
-    )
+    rows = [
+        [name, f"{speed:,.0f}", f"{first / speed:.3g} x", f"{texts[name]:,}"]
+        for name, speed in sorted(speeds.items(), key=lambda item: -item[1])
+    ]
+    return table(["", "texts/s", "speed of headwise relative to it", "texts of the file"], rows)
 
 
 def choice() -> str:

@@ -87,19 +87,14 @@ def run(*, quick: bool, rounds: int, minilm: str, folder: Path) -> Result | str:
         notes.append(f"{name}: {package} {version(package)}")
     notes += [f"{name} reads the first {n:,} texts" for name, n in reads.items() if n < texts]
 
-    times: dict[str, list[dict[str, float]]] = {name: [] for name in systems}
+    times: dict[str, list[float]] = {name: [] for name in systems}
     for _ in range(rounds):
         for name, system in systems.items():
             times[name].append(system())
-            speed = reads[name] / times[name][-1]["seconds"]
-            print(f"  {name}: {speed:,.0f} texts/s", file=sys.stderr, flush=True)
-    medians = {
-        name: {key: statistics.median(own[key] for own in found) for key in found[0]}
-        for name, found in times.items()
-    }
-    speeds = {name: reads[name] / own["seconds"] for name, own in medians.items()}
+            print(f"  {name}: {reads[name] / times[name][-1]:,.0f} texts/s", file=sys.stderr, flush=True)
+    speeds = {name: reads[name] / statistics.median(seconds) for name, seconds in times.items()}
     details = {"texts_per_second": speeds, "texts": reads, "rounds": times}
-    return Result(rows(speeds, {name: medians[name] for name in MODELS}), details, notes)
+    return Result(rows(speeds), details, notes)
 
 
 def rivals(minilm: str) -> dict[str, tuple[str, Callable[[Rows], Labels], int]]:
@@ -142,7 +137,7 @@ def first_texts(folder: Path, texts: int, count: int) -> Path:
     return path
 
 
-def rows(speeds: dict[str, float], shares: dict[str, dict[str, float]]) -> list[Row]:
+def rows(speeds: dict[str, float]) -> list[Row]:
     """Ratios first, then texts in a second."""
     first, *_ = MODELS
     found = []
@@ -150,10 +145,6 @@ def rows(speeds: dict[str, float], shares: dict[str, dict[str, float]]) -> list[
         if name not in MODELS:
             bar = ">= 10" if name.startswith("MiniLM") else ""
             found.append(Row(f"predict, csv to csv: {first} / {name}, texts/s", speeds[first] / speed, bar))
-    for name, own in shares.items():
-        bar = "" if name == first else ">= 0.5"  # the default has an encoder only where that has a say
-        share = own["model"] / own["seconds"]
-        found.append(Row(f"predict: the encoder's share of the time, {name}", share, bar, ""))
     found += [Row(f"predict, csv to csv: {name}", speed, "", "texts/s") for name, speed in speeds.items()]
     return found
 
@@ -171,10 +162,11 @@ def read_csv(path: Path) -> Rows:
             yield row["text"], row["label"]
 
 
-def rival(labels: Labels, source: Path, target: Path) -> Callable[[], dict[str, float]]:
-    """A function that reads texts from a csv file, labels them and writes them with their labels."""
+def rival(labels: Labels, source: Path, target: Path) -> Callable[[], float]:
+    """A function that reads texts from a csv file, labels them, writes them with their labels, and returns
+    the seconds."""
 
-    def run() -> dict[str, float]:
+    def run() -> float:
         clock = choose_clock()[1]
         begin = clock()
         with open(target, "w", newline="", encoding="utf-8") as file:
@@ -184,14 +176,14 @@ def rival(labels: Labels, source: Path, target: Path) -> Callable[[], dict[str, 
             while chunk := list(islice(stream, CHUNK)):
                 found = labels([text for text, _ in chunk])
                 writer.writerows((*row, label) for row, label in zip(chunk, found, strict=True))
-        return {"seconds": clock() - begin}
+        return clock() - begin
 
     return run
 
 
-def headwise(name: str, flags: dict[str, Any], learn: Path, source: Path) -> Callable[[], dict[str, float]]:
-    """Train a model unless there is one; a function that labels the file in a process of its
-    own and returns the seconds in all and those of the encoder, with embedding and classifier."""
+def headwise(name: str, flags: dict[str, Any], learn: Path, source: Path) -> Callable[[], float]:
+    """Train a model unless there is one; a function that labels the file in a process of its own and
+    returns the seconds."""
     folder = learn.parent
     model = folder / f"model-{list(MODELS).index(name)}"
     threads = str(torch.get_num_threads())
@@ -217,28 +209,16 @@ def headwise(name: str, flags: dict[str, Any], learn: Path, source: Path) -> Cal
     return lambda: json.loads(last_line([*THIS, str(model), str(source), str(folder / "predicted.csv")]))
 
 
-def predict_here(model: str, source: str, target: str) -> dict[str, float]:
-    """`headwise predict` in this process, with a stopwatch on the model."""
+def predict_here(model: str, source: str, target: str) -> float:
+    """`headwise predict` in this process; returns its seconds."""
     from headwise.app.cli import main
-    from headwise.nn.networks.text_models import TextClassifierModel
 
     clock = choose_clock()[1]
-    spent = 0.0
-    forward = TextClassifierModel.forward
-
-    def timed(*arguments: Any) -> Any:
-        nonlocal spent
-        begin = clock()
-        result = forward(*arguments)
-        spent += clock() - begin
-        return result
-
-    TextClassifierModel.forward = timed  # pyright: ignore[reportAttributeAccessIssue]
     began = clock()
     code = main(["predict", model, source, "--output", target, "--overwrite"])
     if code:
         sys.exit(code)
-    return {"seconds": clock() - began, "model": spent}
+    return clock() - began
 
 
 def tfidf(learnt: Rows) -> Labels:
