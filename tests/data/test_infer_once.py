@@ -6,14 +6,20 @@ import json
 import os
 import sys
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 
 import pytest
 
 from headwise.core.errors import ConfigError
+from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.doctor.diagnose import doctor_files
+from headwise.data.errors import DataError
 from headwise.data.files import archives
+from headwise.data.files.file_preview import read_preview
+from headwise.data.files.file_source import DataSource, Record
+from headwise.data.formats import FORMATS
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK, infer_task
 
 
@@ -27,6 +33,52 @@ def test_one_opening(write, monkeypatch, text):
     monkeypatch.setattr(archives, "read_lines", lambda *given: opened.append(given[0]) or plain(*given))
     infer_task(path, {})
     assert opened == [path]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "text,label\na b,x\nc d,y\n" * 20,
+        "premise,hypothesis,label\na,b,c\nd,e,f\n",
+        "id,text,labels\n" + "".join(f"{n},text {n},a|b\n" for n in range(20)),
+        "text,price\n" + "".join(f"text {n},{n}.5\n" for n in range(20)),
+        "text,text,label\na,b,x\nc,d,y\n",
+        "text,label\n",
+        'text,label\n"a,x\n',
+    ],
+)
+def test_a_table_is_read_once_and_recognised_as_if_read_each_time(write, monkeypatch, text):
+    path = write("train.csv", text)
+    csv, readings = FORMATS["csv"], []
+    counted = replace(csv, records=lambda *source: readings.append(1) or csv.records(*source))
+    monkeypatch.setitem(FORMATS, "csv", counted)
+    shared = infer_task(path, {})
+    assert readings == [1]
+    monkeypatch.setattr(DataSource, "table_records", lambda source, form, read: read())
+    assert infer_task(path, {}) == shared
+    assert len(readings) >= 2
+
+
+def test_an_error_ends_the_shared_records(write):
+    def reading():
+        yield Record(1, {"text": "a"})
+        raise DataError("HW114", "a problem")
+
+    head = read_preview(write("train.csv", "text\na\n"))
+    for _ in range(2):
+        records = head.source(ReadOptions()).table_records("csv", reading)
+        assert next(records).fields == {"text": "a"}
+        with pytest.raises(DataError):
+            next(records)
+
+
+def test_sources_with_other_options_read_records_of_their_own(write):
+    head = read_preview(write("train.csv", "text,label\na,b\n"))
+    rows = iter([[Record(1, {"1": "text"})], [Record(2, {"text": "a"})]])
+    without_header = ReadOptions(header=False)
+    for options, line in ((without_header, 1), (ReadOptions(), 2), (without_header, 1)):
+        records = head.source(options).table_records("csv", lambda: iter(next(rows)))
+        assert [record.line for record in records] == [line]
 
 
 def test_a_member_of_a_zip(tmp_path):

@@ -4,8 +4,8 @@ Readers decide by fractions of its first lines whether a file has a format (`mos
 """
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from itertools import chain, islice
 from typing import NamedTuple, TypeVar
@@ -54,6 +54,8 @@ class DataSource:
     """The first lines, if only these are to be read."""
     head_rows: Sequence[TableRow] = ()
     """The first rows of a binary table, if only these are to be read."""
+    head_tables: "dict[object, HeadTable]" = field(default_factory=dict)
+    """If only the first lines are to be read: their records, by format and options."""
     trained: bool = False
     """Whether the columns beside the text are those of training, which a file must have."""
     columns: tuple[str | None, ...] = ()
@@ -121,6 +123,17 @@ class DataSource:
             return iter(self.head_rows)
         return table_rows(self.table, self.path, self.notes)
 
+    def table_records(self, form: str, read: Callable[[], Iterator[Record]]) -> Iterator[Record]:
+        """The records that `read` reads in a format. If only the first lines are to be read, all sources of
+        them with the same options share their records, which are read once."""
+        if self.head is None:
+            return read()
+        options = (getattr(self.options, option.name) for option in fields(ReadOptions))
+        key = (form, *options, *self.requested_columns)
+        if key not in self.head_tables:
+            self.head_tables[key] = HeadTable.of(self, read())
+        return self.head_tables[key].records_for(self)
+
     def places(self, lines: Sequence[int]) -> tuple[str, ...]:
         """The first few line numbers as `path:line`, and how many more there are."""
         return places(self.path, lines)
@@ -157,6 +170,39 @@ class DataSource:
             self.nulls += 1
             return ""
         return None
+
+
+@dataclass(frozen=True)
+class HeadTable:
+    """The records of the first lines of a file.
+
+    Attributes:
+        source: The source that read them, and has learnt what separates fields and what the header is.
+        records: The records.
+        error: The error that ended the reading; None if there is none.
+    """
+
+    source: DataSource
+    records: Sequence[Record]
+    error: DataError | None
+
+    @classmethod
+    def of(cls, source: DataSource, reading: Iterator[Record]) -> "HeadTable":
+        """The records of an iterator, to its end or its error."""
+        records = list[Record]()
+        try:
+            records.extend(reading)
+        except DataError as error:
+            return cls(source, records, error)
+        return cls(source, records, None)
+
+    def records_for(self, source: DataSource) -> Iterator[Record]:
+        """The records, as if this source had read them."""
+        for name in ("delimiter", "header_line", "empty_header", "headings", "duplicates", "repeated"):
+            setattr(source, name, getattr(self.source, name))
+        yield from self.records
+        if self.error is not None:
+            raise self.error
 
 
 Item = TypeVar("Item", bound=Sequence)

@@ -32,7 +32,8 @@ MAJORITY = 0.8  # of the first rows must have the width of the header for lines 
 _SEPARATOR_LINE = "sep="
 """Begins a first line for Excel that declares the delimiter."""
 SINGLE_QUOTES_NOTE = "single quotation marks enclose fields - override with --quoting none"
-_HEAD = 100  # lines that are looked at
+HEAD_LINES = 100
+"""Number of lines by which the dialect of a table is guessed."""
 _NEARLY_ALL, _FEWEST_QUOTED = 0.9, 3
 """Share and least number of the lines with a field in single marks where these enclose fields."""
 _END = f"[{re.escape(DELIMITERS)}]"
@@ -83,7 +84,7 @@ def looks_like_rows(texts: Sequence[str]) -> bool:
 def read_cells(lines: Iterator[Line], source: DataSource) -> Iterator[Cells]:
     """The rows of a csv file, without blank lines."""
     options, declared = source.options, None
-    head, lines = look_ahead(lines, count=_HEAD)
+    head, lines = look_ahead(lines, count=HEAD_LINES)
     if head and (first := head[0][1].removesuffix("\r").strip('"'))[:-1].lower() == _SEPARATOR_LINE:
         next(lines)
         head, declared = head[1:], first[-1]
@@ -147,11 +148,10 @@ class _Fit:
 
 def _examine(head: Sequence[Line], dialect: Dialect) -> _Fit:
     errors: list[DataError] = []
-    rows = list(islice(read_records(iter(head), dialect, DataSource("", report=errors.append)), _HEAD))
+    rows = list(islice(read_records(iter(head), dialect, DataSource("", report=errors.append)), HEAD_LINES))
     # A quoted field may go on below the lines that are looked at.
-    cut = (
-        len(head) >= _HEAD and bool(errors) and errors[-1].code == "HW114" and "never" in errors[-1].problem
-    )
+    last = errors[-1] if errors and len(head) >= HEAD_LINES else None
+    cut = last is not None and last.code == "HW114" and "never" in last.problem
     counts = Counter(len(cells) for _, cells in rows)
     common, times = counts.most_common(1)[0] if counts else (0, 0)
     exceptions = len(rows) - times + len(errors) - cut

@@ -68,6 +68,7 @@ def records_from_rows(rows: Iterator[Cells], source: DataSource) -> Iterator[Rec
         source.empty_header = () if len(head) > above_data else tuple(names)
     else:
         names = [str(i) for i in range(1, len(first) + 1)]
+    usual_names = sorted(map(normal_name, first)) if header else []
     check = SwallowedRows(sample[bool(header) :], len(names), source.delimiter or ",")
     below = Counter(map(len, sample[1:])) if header else Counter()
     for number, cells in rows:
@@ -76,7 +77,7 @@ def records_from_rows(rows: Iterator[Cells], source: DataSource) -> Iterator[Rec
             _report_width(cells, len(names), number, line, source, uneven=uneven)
         elif header and is_same_header(first, cells):
             source.repeated.append(number)
-        elif number != line and _is_other_header(first if header else (), cells):
+        elif number != line and _is_other_header(usual_names, cells):
             source.report_error(
                 "HW129",
                 f"a row of column names: {', '.join(map(repr, cells[:8]))}",
@@ -119,17 +120,21 @@ def _free_name(first: str, stem: str, taken: set[str], numbers: dict[str, int]) 
     return name
 
 
-def _is_other_header(header: Sequence[str], cells: Sequence[str]) -> bool:
+def _is_other_header(header_names: Sequence[str], cells: Sequence[str]) -> bool:
     """Whether a row holds nothing but names of columns: those of the header in another order, or usual ones
-    of a text and a label."""
+    of a text and a label.
+
+    Args:
+        header_names: The sorted normal names of the header; none without a header.
+        cells: The row.
+    """
     if len(cells) < 2:
         return False
-    header_names = sorted(map(normal_name, header))
     shortest = normal_name(min(cells, key=len))
     if not any(shortest in names for names in (header_names, TEXT_NAMES, LABEL_NAMES)):
         return False  # long cells need not be looked at
     names = [normal_name(cell) for cell in cells]
-    if header and sorted(names) == header_names and len({*names}) == len(names):
+    if header_names and sorted(names) == header_names and len({*names}) == len(names):
         return any(name in TEXT_NAMES or name in LABEL_NAMES for name in names)
     usual = all(name in TEXT_NAMES or name in LABEL_NAMES for name in names)
     return usual and not {*names}.isdisjoint(TEXT_NAMES) and not {*names}.isdisjoint(LABEL_NAMES)

@@ -12,10 +12,9 @@ from collections.abc import Iterator, Sequence
 from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.files.file_source import DataSource, fraction_true, look_ahead
 from headwise.data.files.text_lines import Line, without_returns
-from headwise.data.formats.csv import SINGLE_QUOTES_NOTE, has_single_quotes
+from headwise.data.formats.csv import HEAD_LINES, SINGLE_QUOTES_NOTE, has_single_quotes
 from headwise.data.formats.csv_records import MARKS, Cells, Dialect, read_records
 
-_HEAD = 100  # lines that are looked at
 MAJORITY = 0.8  # of the first lines must have a tab
 _ESCAPED = lazy_pattern(r'"(?:[^"\\]|\\.)*+"')
 
@@ -31,7 +30,7 @@ def read_cells(lines: Iterator[Line], source: DataSource) -> Iterator[Cells]:
     options, source.delimiter = source.options, "\t"
     mark = MARKS.get(options.quoting or "none")
     if options.quoting is None and options.escape is None:
-        head, lines = look_ahead(lines, count=_HEAD)
+        head, lines = look_ahead(lines, count=HEAD_LINES)
         if has_single_quotes(head, "\t", options):
             source.notes.append(SINGLE_QUOTES_NOTE)
             mark = MARKS["single"]

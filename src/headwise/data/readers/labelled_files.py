@@ -298,7 +298,7 @@ def open_table(
     Raises:
         DataError: The table has no records, or its columns cannot be guessed.
     """
-    records = FORMATS[name].records(lines, source)
+    records = source.table_records(name, lambda: FORMATS[name].records(lines, source))
     if labelled:
         records = labelled_records(_not_blank(records, source), source)
     sample, records = look_ahead(records)
