@@ -67,7 +67,11 @@ SCORES = [1 + n % 9 / 2 for n in range(200)]
         ([*SCORES, 1e9], "1 text with a number far from the others: 1000000000.0 (nine of ten are 1 to 5)"),
         ([*SCORES, -999.0, 999.0], "2 texts with a number far from the others: -999.0, 999.0 (nine"),
         ([*SCORES, 9.0], None),
-        ([*SCORES, *[999.0] * 5], None),  # too many for slips
+        ([*SCORES, *[9.9] * 5], None),
+        ([*SCORES, *[99.0] * 5], "5 texts with the number 99.0, far from all others"),
+        ([*[-999] * 4, *SCORES, -999], "5 texts with the number -999, far from all others"),
+        ([*range(0, 99), *[99] * 5], None),
+        ([*SCORES, *[500.0] * 5], None),  # too many for slips, and no code
         ([1.5] * 50 + [2.5], None),
         (np.exp(2 * np.random.default_rng(0).normal(size=2_000)).tolist(), None),  # prices of everything
         ([*np.exp(2 * np.random.default_rng(0).normal(size=2_000)), 1e12], "1 text with a number far from"),
@@ -83,4 +87,26 @@ def test_numbers_that_are_slips(tmp_path, numbers, found):
     assert bool(told) == bool(found)
     for own in told:
         assert own.message.startswith(found)
-        assert own.where[-1] == f"{path}:{len(numbers) + 1}"
+        assert own.where[-1] == f"{path}:{len(numbers) + 1}", own.where
+
+
+@pytest.mark.parametrize(
+    ("numbers", "found"),
+    [
+        ([f"{n * 1234:,}".replace(",", ".") for n in range(40)], True),  # 0, 1.234, 2.468 ... 11.106
+        ([f"{n * 1234 / 7:.3f}" for n in range(40)], False),
+        ([f"{round(n * 1234 / 7, 3):g}" for n in range(40)], False),
+        ([f"{n}.500" for n in range(40)], False),
+        ([*range(40)], False),
+    ],
+)
+def test_points_between_thousands(tmp_path, numbers, found):
+    path = tmp_path / "f.tsv"
+    path.write_text("text\tprice\n" + "".join(f"some text {n}\t{v}\n" for n, v in enumerate(numbers)))
+    told = [
+        own for own in diagnose(ITEM_TYPES_BY_TASK["regress"], [str(path)]).findings if own.code == "HW287"
+    ]
+    assert bool(told) == found
+    for own in told:
+        assert own.severity == "warning"
+        assert "'1.234'" in own.message

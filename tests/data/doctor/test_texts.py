@@ -68,6 +68,37 @@ def test_good_text_is_not_suspected():
     assert findings(*CLEAN, *((text + " a b c d", "a") for text in fine)) == {}
 
 
+@pytest.mark.parametrize(
+    ("text", "written", "read"),
+    [
+        ("Der Drücker fällt ständig aus", "mac_roman", "cp1252"),
+        ("Größere Schäden an der Tür", "cp850", "latin-1"),
+        ("очень плохое обслуживание", "cp1251", "cp1252"),
+        ("Очень плохое обслуживание", "koi8-r", "cp1251"),
+        ("очень плохое обслуживание", "koi8-r", "cp1252"),
+        ("Πολύ κακή εξυπηρέτηση", "cp1253", "cp1252"),
+        ("żałuję, że źle działa", "cp1250", "cp1252"),
+        ("Świetna jakość, myśl wyżej", "iso8859-2", "cp1252"),
+        ("这个产品的质量非常好", "gb18030", "cp1252"),
+        ("الخدمة سيئة جدا", "cp1256", "cp1252"),
+    ],
+)
+def test_the_wrong_encoding_is_seen(text, written, read):
+    garbled = [(text.encode(written).decode(read, "replace"), "a")] * 3
+    assert "HW159" in findings(*CLEAN, *garbled)
+
+
+def test_other_languages_are_rightly_decoded():
+    texts = [
+        "Größe 5 m², 20°C, ±3 µm, §5 und ½ Liter für 3£ – ¿qué? ¡ya! «oui» l·l 1ª nº 5",
+        "Où êtes-vous ? Ça va, cœur, L'HAŸ-LES-ROSES, Œuvre, ŸNCA, naïveté, à être",
+        "Þórður fór út í sjó með Ægi, hjá ömmu þá; við öll. Äö åå ØÆÅ",
+        "НАТО и ООН, iPhone, мГц, кВт, ВКонтакте, ёЖИК",
+        "eBay, McDonald, Coca-Cola®, Word™text, it´s, a°b, foo¦bar",
+    ]
+    assert "HW159" not in findings(*CLEAN, *((text, "a") for text in texts))
+
+
 def test_one_word_is_not_short_among_short_texts():
     assert "HW151" not in findings(*((f"w{i}", "ab"[i % 2]) for i in range(20)))
 
@@ -103,7 +134,7 @@ def test_labels_with_letters_of_two_scripts():
     assert "HW156" not in findings(*russian)
 
 
-@pytest.mark.parametrize("variant", ["'spam'", '"spam"', "SPAM", "s pam"])
+@pytest.mark.parametrize("variant", ["'spam'", '"spam"', "SPAM", "s pam", "spam.", "Spam,"])
 def test_labels_in_quotation_marks_are_variants(variant):
     pairs = [(f"text {i}", label) for i, label in enumerate(["spam"] * 9 + [variant, "other"])]
     assert "'spam' (9)" in findings(*pairs)["HW156"].message
@@ -112,6 +143,32 @@ def test_labels_in_quotation_marks_are_variants(variant):
 def test_dashes_of_labels_are_variants():
     pairs = [(f"text {i}", label) for i, label in enumerate(["non-food"] * 9 + ["non\u2011food", "x"])]
     assert "'non-food' (9)" in findings(*pairs)["HW156"].message
+
+
+@pytest.mark.parametrize("variant", ["non food", "non_food", "Nonfood"])
+def test_words_joined_in_another_way_are_variants(variant):
+    pairs = [(f"text {i}", label) for i, label in enumerate(["non-food"] * 9 + [variant, "x"])]
+    assert "'non-food' (9)" in findings(*pairs)["HW156"].message
+
+
+@pytest.mark.parametrize("label", ["1 2", "12", "A", "A-", "C++", "C", "a-b."])
+def test_digits_grades_and_signs_are_no_variants(label):
+    pairs = [(f"text {i}", label) for i, label in enumerate(["1-2", "A+", "C#", "A--"] * 5 + [label] * 5)]
+    assert "HW156" not in findings(*pairs)
+
+
+@pytest.mark.parametrize(
+    "labels", [("Yes", "no", "y", "n"), ("True", "False", "0", "1"), ("ja", "nein", "1", "N/A")]
+)
+def test_truth_values_in_two_spellings_are_variants(labels):
+    pairs = [(f"text {i}", labels[i % 4]) for i in range(40)]
+    assert "HW156" in findings(*pairs)
+
+
+def test_other_labels_beside_truth_values_are_no_variants():
+    pairs = [(f"text {i}", "ynts"[i % 4]) for i in range(40)]
+    assert "HW156" not in findings(*pairs)
+    assert "HW156" not in findings(*((f"text {i}", ["yes", "no", "maybe"][i % 3]) for i in range(30)))
 
 
 def test_numbers_that_are_equal():
@@ -145,6 +202,16 @@ def test_what_programs_write_for_no_label():
     # R writes NA, and only so: na is a word of its own, and the code of a country.
     found = findings(("a film", "good"), ("b film", "NA"), ("c film", "bad"), ("d film", "na"))["HW120"]
     assert "1 text with the label 'NA', which may stand for none" in found.message
+
+
+@pytest.mark.parametrize("label", ["-", "--", "?", "TBD", "k.A.", "keine Angabe", "unlabelled", "(blank)"])
+def test_what_people_write_for_no_label(label):
+    found = findings(*CLEAN, *((f"another {i}", label) for i in range(5)))["HW120"]
+    assert found.message == f"5 texts with the label {label!r}, which may stand for none"
+
+
+def test_a_minus_beside_a_plus_is_a_label():
+    assert "HW120" not in findings(*((f"a film {i}", "+-"[i % 2]) for i in range(20)))
 
 
 def test_what_programs_write_for_no_text():

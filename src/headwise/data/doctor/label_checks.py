@@ -27,6 +27,15 @@ from headwise.data.items.labels import (
 
 RARE = 5  # items below which a class can hardly be learnt
 _DASHES = lazy_pattern("[\u2010-\u2015\u2212_]")
+_JOINT = lazy_pattern(r"(?<=[^\W\d])-(?=[^\W\d])")  # a dash between letters
+_TRUTH_VALUES = dict.fromkeys(("1", "true", "t", "yes", "y", "ja", "wahr", "oui", "vrai", "sí", "si"), True)
+_TRUTH_VALUES |= dict.fromkeys(("0", "false", "f", "no", "n", "nein", "falsch", "non", "faux"), False)
+_PLACEHOLDERS = {
+    *("-", "--", "---", "–", "—", "?", "??", "???", "(null)", "(blank)", "undefined", "unlabeled"),
+    *("unlabelled", "not labeled", "not labelled", "unannotated", "tbd", "todo", "k.a.", "k. a."),
+    *("keine angabe", "n.v.", "sans objet", "s.o.", "sin datos", "s/o"),
+}
+"""What people write for a missing label, in lower case."""
 _EXACT = 15  # digits up to which different numbers stay different as floats
 
 
@@ -64,9 +73,11 @@ def rare_labels(file: CheckedFile) -> Iterator[Finding]:
 def spelling_variants(file: CheckedFile) -> Iterator[Finding]:
     """Labels that differ only in their spelling."""
     labels = file.data.labels
+    meant = [name.casefold() for name in labels if not _stands_for_none(name)]
+    key_of = _truth_key if all(name in _TRUTH_VALUES for name in meant) else _spelling_key
     variants: dict[str | float, list[str]] = {}
     for name in labels:
-        variants.setdefault(_spelling_key(name), []).append(name)
+        variants.setdefault(key_of(name), []).append(name)
     for names in variants.values():
         if len(names) < 2:
             continue
@@ -78,16 +89,23 @@ def spelling_variants(file: CheckedFile) -> Iterator[Finding]:
         yield Finding("warning", "HW156", message, file.data.places(where), fix)
 
 
+def _truth_key(name: str) -> str:
+    """A key that is equal for labels that stand for the same truth value."""
+    return str(_TRUTH_VALUES.get(name.casefold(), name))
+
+
 def _spelling_key(name: str) -> str | float:
     """A key that is equal for labels that differ only in case, spacing, dashes, quotation marks around
-    them, letters that look alike, or how accents or numbers are written."""
+    them, a mark at their end, letters that look alike, or how accents or numbers are written."""
     number = parse_number(name) if len(name) <= _EXACT else None
     if number is not None:
         return number
     plain = _DASHES.sub("-", with_latin_letters(normalize_text(name))).casefold()
     if len(plain) > 2 and plain[0] == plain[-1] and plain[0] in "'\"":
         plain = plain[1:-1]
-    return "".join(plain.split())
+    if any(map(str.isalnum, plain)):
+        plain = plain.rstrip(".,;: ")
+    return "".join(_JOINT.sub("", plain).split())
 
 
 def glued_labels(file: CheckedFile) -> Iterator[Finding]:
@@ -100,9 +118,16 @@ def glued_labels(file: CheckedFile) -> Iterator[Finding]:
         yield Finding("warning", "HW177", message, file.data.places(where), fix)
 
 
+def _stands_for_none(name: str) -> bool:
+    return is_missing_value(name) or name.casefold() in _PLACEHOLDERS
+
+
 def missing_value_labels(file: CheckedFile) -> Iterator[Finding]:
-    """Labels such as `None` and `nan`, which programs write for a missing value."""
-    if labels := [name for name in file.data.labels if is_missing_value(name)]:
+    """Labels such as `nan` and `-`, which programs and people write for a missing value."""
+    if labels := [name for name in file.data.labels if _stands_for_none(name)]:
+        if "+" in file.data.labels:
+            labels = [name for name in labels if name not in "-–—"]
+    if labels:
         where = [n for n, item in enumerate(file.items) if not set(labels).isdisjoint(item.labels)]
         names = abbreviate([*map(repr, labels)])
         message = f"{file.count(len(where))} with the label {names}, which may stand for none"
@@ -272,6 +297,7 @@ def outliers(file: CheckedFile) -> Iterator[Finding]:
         logs = np.log(values)
         beyond &= _is_outlier(logs, *_middle_range(logs), 1)
     if not 0 < beyond.sum() <= _MAX_OUTLIER_RATE * len(values):
+        yield from _code_number(file, values, [n for n, _ in parsed])
         return
     outliers = [n for (n, _), is_outlier in zip(parsed, beyond.tolist(), strict=True) if is_outlier]
     shown = abbreviate([*dict.fromkeys(file.items[n].label for n in outliers)])
@@ -281,6 +307,40 @@ def outliers(file: CheckedFile) -> Iterator[Finding]:
         "correct what is no number of this kind or stands for none: squares of the error make it decide all"
     )
     yield Finding("warning", "HW174", message, file.data.places(outliers), fix)
+
+
+def _code_number(file: CheckedFile, values: np.ndarray, numbers: list[int]) -> Iterator[Finding]:
+    """A number of nines that many items have and that is far from all others, as codes of missing values
+    are."""
+    for extreme in (values.min(), values.max()):
+        others = values[values != extreme]
+        if not _NINES.fullmatch(f"{extreme:g}") or len(others) < 2:
+            continue
+        if min(abs(others - extreme)) > _OUTLIER_RANGES * np.ptp(others) > 0:
+            where = [n for n, value in zip(numbers, values.tolist(), strict=True) if value == extreme]
+            label = file.items[where[0]].label
+            message = f"{file.count(len(where))} with the number {label}, far from all others"
+            fix = "empty these cells if it stands for a missing number, and give --empty-labels skip"
+            yield Finding("warning", "HW174", message, file.data.places(where), fix)
+
+
+_NINES = lazy_pattern(r"-?9{2,}")
+_GROUPED = lazy_pattern(r"-?[1-9]\d{0,2}\.\d{3}")
+_UNGROUPED = lazy_pattern(r"-?\d{1,3}")
+
+
+def grouped_numbers(file: CheckedFile) -> Iterator[Finding]:
+    """Numbers with points between thousands, which are read as decimal points: with three digits after each
+    point, also zeros at the end, though numbers below 1,000 have no point."""
+    labels = [label for label in file.data.labels if not is_missing_value(label)]
+    grouped = [label for label in labels if _GROUPED.fullmatch(label)]
+    if not any(label.endswith("0") for label in grouped) or len(grouped) == len(labels):
+        return
+    if all(_GROUPED.fullmatch(label) or _UNGROUPED.fullmatch(label) for label in labels):
+        where = [n for n, item in enumerate(file.items) if _GROUPED.fullmatch(item.label or "")]
+        message = f"{file.count(len(where))} with a number such as {grouped[0]!r}, read with a decimal point"
+        fix = "write 1234 for 1.234 if the point is between thousands"
+        yield Finding("warning", "HW287", message, file.data.places(where), fix)
 
 
 def _middle_range(values: np.ndarray) -> tuple[float, float]:

@@ -24,6 +24,18 @@ _HTML = lazy_pattern(
 _LETTER = "[0-9A-Za-z\u00c0-\u024f\u0370-\u052f]"  # of scripts that have spaces between words
 _INVISIBLE = lazy_pattern(f"(?<={_LETTER})[\u00ad\u200b\u2060-\u2064](?={_LETTER})")
 _MOJIBAKE = lazy_pattern("\ufffd|\u00c3[\u0080-\u00bf]|\u00c2[\u0080-\u00bf]|\u00e2\u20ac|\u00e2\u0080")
+_HIGH, _LATIN = "[\u00a1-\u00ff]", "[\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff]"
+_SMALL = "[a-z\u00df-\u00f6\u00f8-\u00ff]"
+_MISREAD = lazy_pattern(
+    # Several letters or signs above ASCII in a row, not all alike: another alphabet.
+    rf"({_LATIN})(?!\1)({_LATIN})(?!\1|\2){_LATIN}{{2}}|({_HIGH})(?!\3)({_HIGH})(?!\3|\4){_HIGH}{{3}}"
+    # A sign or a capital within a word: another Latin encoding.
+    rf"|(?<={_SMALL})[\u0080-\u009f\u0152\u0160\u0178\u017d\u00a7\u00ac\u00b3\u00b6\u00b8\u00b9\u00bc-\u00bf](?={_SMALL})"
+    # Small letters of KOI8-R are capitals of cp1251.
+    r"|\b[\u0430-\u044f][\u0410-\u042f]{4}"
+)
+"""What is left of a text that was read in a wrong encoding."""
+_BEYOND_ASCII = (_MOJIBAKE, _MISREAD)
 _BYTES = lazy_pattern(r"""\Ab(["'])(?=.*\1\Z)""", re.DOTALL)
 _CHARACTERS = (
     (
@@ -38,6 +50,12 @@ _CHARACTERS = (
         _MOJIBAKE,
         "wrongly decoded characters",
         "export the file again as UTF-8, or give the right --encoding",
+    ),
+    (
+        "HW159",
+        _MISREAD,
+        "characters of a wrong encoding",
+        "give the encoding in which the file was written as --encoding",
     ),
     ("HW159", _BYTES, "Python's bytes", "decode them before the file is written: text.decode()"),
     (
@@ -144,8 +162,13 @@ def conflicting_labels(file: CheckedFile) -> Iterator[Finding]:
 
 def characters(file: CheckedFile) -> Iterator[Finding]:
     """Characters that seldom occur on purpose."""
+    plain = [text.isascii() for text in file.texts]
     for code, pattern, what, fix in _CHARACTERS:
-        matches = [(n, match) for n, text in enumerate(file.texts) if (match := pattern.search(text))]
+        matches = [
+            (n, match)
+            for n, text in enumerate(file.texts)
+            if not (pattern in _BEYOND_ASCII and plain[n]) and (match := pattern.search(text))
+        ]
         if matches:
             message = f"{file.count(len(matches))} with {what}, first {matches[0][1][0]!a}"
             severity = "warning" if code == "HW159" else "info"

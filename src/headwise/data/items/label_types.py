@@ -362,6 +362,7 @@ class NumericLabelType(LabelType):
             label_checks.not_numbers,
             label_checks.one_number,
             label_checks.outliers,
+            label_checks.grouped_numbers,
             label_checks.uneven_weights,
         )
 
@@ -369,7 +370,7 @@ class NumericLabelType(LabelType):
     def warned(self) -> "tuple[Check, ...]":
         from headwise.data.doctor import label_checks
 
-        return (label_checks.outliers, label_checks.uneven_weights)
+        return (label_checks.outliers, label_checks.grouped_numbers, label_checks.uneven_weights)
 
     def is_unlabelled(self, item) -> bool:
         return item.label is None
