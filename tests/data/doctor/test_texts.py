@@ -210,6 +210,25 @@ def test_what_people_write_for_no_label(label):
     assert found.message == f"5 texts with the label {label!r}, which may stand for none"
 
 
+@pytest.mark.parametrize(
+    ("rows", "found"),
+    [
+        ([("a", f"another good film {n}") for n in range(5)], True),  # the columns are swapped
+        ([("a", "10"), ("b", "11"), (" B ", "12")], True),  # a summary
+        ([("a", "10"), ("b", "11")], False),
+        ([("a", "a"), ("b", "b")] * 3, False),
+        ([("a", "b"), ("b", "a")] * 3, False),
+        ([("a", "c"), ("b", "c")] * 3, False),
+        ([("that", f"another good film {n}") for n in range(5)], False),
+    ],
+)
+def test_texts_that_are_labels(rows, found):
+    told = findings(*CLEAN, *rows).get("HW178")
+    assert bool(told) == found
+    if told:
+        assert told.where[0] == "f:21"
+
+
 def test_a_minus_beside_a_plus_is_a_label():
     assert "HW120" not in findings(*((f"a film {i}", "+-"[i % 2]) for i in range(20)))
 

@@ -125,6 +125,51 @@ def test_a_header_of_other_columns_is_an_error(fails, names):
     assert fails(records, ("text", "label"), ("a", "x"), names, ("y", "b")) == ("HW129", 3, None)
 
 
+def test_a_header_that_comes_again_in_capitals_is_left_out():
+    rows = [("text", "label"), ("a", "x"), ("Text", "LABEL"), ("b", "y")]
+    assert [record.fields["label"] for record in records(*rows)] == ["x", "y"]
+
+
+TABLE = [("text", "label")] + [(f"{WORDS} {n}", "xy"[n % 2]) for n in range(12)]
+
+
+def with_gap(*below):
+    """The rows of a table and, a blank line after it, others."""
+    rows = [*enumerate(map(list, TABLE), start=1)]
+    return rows + [*enumerate(map(list, below), start=len(rows) + 2)]
+
+
+@pytest.mark.parametrize(
+    "below",
+    [
+        [("label", "count"), ("x", "6"), ("y", "6")],
+        [("x", "6"), ("y", "6")],
+        [("Total", "12")],
+        [("", "12")],
+    ],
+)
+def test_a_second_table_below_a_blank_line_is_an_error(below):
+    problems = []
+    source = DataSource("a.csv", ReadOptions(), report=problems.append)
+    assert len([*records_from_rows(iter(with_gap(*below)), source)]) == 12
+    assert [(problem.code, problem.line) for problem in problems] == [("HW129", 15)]
+
+
+@pytest.mark.parametrize(
+    "below",
+    [[("one more", "x")], [("7", "x"), ("of them", "y")], [("seven", "x"), ("12", "y")], [("a", "")]],
+)
+def test_rows_below_a_blank_line_are_rows(below):
+    source = DataSource("a.csv", ReadOptions())
+    assert len([*records_from_rows(iter(with_gap(*below)), source)]) == 12 + len(below)
+
+
+def test_a_text_of_several_lines_is_no_gap():
+    rows = [*enumerate(map(list, TABLE), start=1)]
+    rows += [(14, ["a\nb", "x"]), (16, ["7", "5"])]
+    assert len([*records_from_rows(iter(rows), DataSource("a.csv", ReadOptions()))]) == 14
+
+
 SWALLOWED = [("text", "label")] + [(f"{WORDS} {n}", "xy"[n % 2]) for n in range(6)]
 
 

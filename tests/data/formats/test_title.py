@@ -84,6 +84,40 @@ def test_the_questions_of_a_survey_are_no_answers(write, text, told, name):
     assert any(note.startswith(f"{told} no data: a survey's questions") for note in data.notes)
 
 
+@pytest.mark.parametrize(
+    "kinds",
+    [
+        ",,Antworten mit offenem Ende,Antwort",
+        ",,Réponse ouverte,Réponse",
+        ",,Respuesta abierta,Respuesta",
+        ",,自由回答,回答",
+    ],
+)
+def test_the_questions_of_a_survey_in_another_language(write, kinds):
+    rows = [f"1180000{n},2024-03-0{n % 9 + 1},it came late {n},{'ab'[n % 2]}\n" for n in range(10, 30)]
+    survey = "".join(["ID,Datum,Was ging schief?,Team?\n", kinds + "\n", *rows])
+    data = read_examples(write("a.csv", survey), ReadOptions(text_column="3", label_column="4"))
+    assert [example.label for example in data.items] == ["a", "b"] * 10
+    assert any(note.startswith("line 2 is no data: a survey's questions") for note in data.notes)
+
+
+@pytest.mark.parametrize(
+    "row", [",,it came late 99,a", ",2024-03-01,it came late 99,c", "11800009,,it came late 99,c"]
+)
+def test_a_row_without_an_id_or_with_a_date_is_data(write, row):
+    rows = [f"1180000{n},2024-03-0{n % 9 + 1},it came late {n},{'ab'[n % 2]}\n" for n in range(10, 30)]
+    text = "".join(["ID,Datum,Was ging schief?,Team?\n", row + "\n", *rows])
+    data = read_examples(write("a.csv", text), ReadOptions(text_column="3", label_column="4"))
+    assert len(data.items) == 21
+
+
+def test_of_two_rows_of_names_the_second_is_the_header(write):
+    rows = "".join(f"s {n},it came late {n},{'ab'[n % 2]}\n" for n in range(20))
+    data = read_examples(write("a.csv", "Ticket,,Rating\nSubject,Text,Label\n" + rows))
+    assert [example.label for example in data.items] == ["a", "b"] * 10
+    assert (data.columns.text, data.columns.label) == ("Text", "Label")
+
+
 def test_an_answer_without_an_id_is_no_question(write):
     unlike = SURVEY.replace("Open-Ended Response,Response", "it is broken,delivery")
     columns = ReadOptions(text_column="3", label_column="4")

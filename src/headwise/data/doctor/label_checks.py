@@ -118,6 +118,31 @@ def glued_labels(file: CheckedFile) -> Iterator[Finding]:
         yield Finding("warning", "HW177", message, file.data.places(where), fix)
 
 
+def swapped_columns(file: CheckedFile) -> Iterator[Finding]:
+    """Texts that are labels of the file, with labels that are not: where columns are swapped, as in files
+    put together, or a summary stands below the rows."""
+    usual = {name.casefold(): name for name, times in file.data.labels.items() if times >= RARE}
+    swapped = [
+        n
+        for n, item in enumerate(file.items)
+        if len(text := file.texts[n]) <= _LONGEST_NAME
+        and text.strip().casefold() in usual
+        and any(file.data.labels[label] < RARE for label in item.labels)
+    ]
+    if len(swapped) >= _LEAST_SWAPPED:
+        first = file.items[swapped[0]]
+        label = abbreviate([repr(name[:40]) for name in first.labels])
+        message = f"{file.count(len(swapped))} that are labels, first {file.texts[swapped[0]]!r} with the label {label}"
+        fix = (
+            "columns are swapped there, or it is a summary: put rows together by the names of their columns"
+        )
+        yield Finding("warning", "HW178", message, file.data.places(swapped), fix)
+
+
+_LONGEST_NAME = 100  # characters of a text that can be a label
+_LEAST_SWAPPED = 3  # items
+
+
 def _stands_for_none(name: str) -> bool:
     return is_missing_value(name) or name.casefold() in _PLACEHOLDERS
 
@@ -338,7 +363,9 @@ def grouped_numbers(file: CheckedFile) -> Iterator[Finding]:
         return
     if all(_GROUPED.fullmatch(label) or _UNGROUPED.fullmatch(label) for label in labels):
         where = [n for n, item in enumerate(file.items) if _GROUPED.fullmatch(item.label or "")]
-        message = f"{file.count(len(where))} with a number such as {grouped[0]!r}, read with a decimal point"
+        message = (
+            f"{file.count(len(where))} with a number such as {grouped[0]!r}, read with a decimal point"
+        )
         fix = "write 1234 for 1.234 if the point is between thousands"
         yield Finding("warning", "HW287", message, file.data.places(where), fix)
 

@@ -150,6 +150,12 @@ def _mean_words(column: Sequence[str]) -> float:
 _MOST = 10  # rows above the header
 
 
+def _names_text_and_label(row: Sequence[str]) -> bool:
+    """Whether a row has usual names of a text and of a label."""
+    names = {*map(normal_name, row)}
+    return not names.isdisjoint(TEXT_NAMES) and not names.isdisjoint(LABEL_NAMES)
+
+
 def title_rows(rows: Sequence[Sequence[str]], options: ReadOptions) -> int:
     """The number of title rows above the header of a table.
 
@@ -159,7 +165,10 @@ def title_rows(rows: Sequence[Sequence[str]], options: ReadOptions) -> int:
     """
     start = next((i for i, row in enumerate(rows[: _MOST + 1]) if any(map(str.strip, row[1:]))), 0)
     full = next((i for i, row in enumerate(rows[: _MOST + 1]) if all(map(str.strip, row))), 0)
-    if full > start and has_usual_name_in(rows[full]) and not has_usual_name_in(rows[start]):
+    if full > start and (
+        _names_text_and_label(rows[full])
+        or (has_usual_name_in(rows[full]) and not has_usual_name_in(rows[start]))
+    ):
         start = full
     if not start or options.header is False:
         return 0
@@ -201,15 +210,37 @@ _QUESTION_ID = lazy_pattern(r"""\{["']ImportId["']\s*:.*\}""", re.DOTALL)
 def caption_rows(rows: Sequence[Sequence[str]]) -> int:
     """The number of rows below the header that describe the questions of a survey.
 
-    SurveyMonkey writes one, with the kinds of answers (`Response`, `Open-Ended Response`) and without the
-    id of a respondent; Qualtrics writes two, the wordings and the ids of the questions.
+    SurveyMonkey writes one, with the kinds of answers (`Response`, `Open-Ended Response`, in the language of
+    the survey) and without the id of a respondent; Qualtrics writes two, the wordings and the ids of the
+    questions.
     """
     if len(rows) < 3 or len({*map(len, rows[:3])}) > 1:
         return 0
     first, second = ([cell.strip() for cell in row] for row in rows[1:3])
     if any(second) and all(map(_QUESTION_ID.fullmatch, filter(None, second))):
         return 2
-    return int(not first[0] and bool(second[0]) and any(map(_ANSWER_TYPE.fullmatch, first)))
+    if first[0] or not second[0]:
+        return 0
+    return int(any(map(_ANSWER_TYPE.fullmatch, first)) or _lacks_id(first, rows[2:]))
+
+
+def _lacks_id(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    """Whether all rows below have ids, and dates or addresses, where a row has none, and none of its cells
+    recurs."""
+    columns = [[cells[i].strip() for cells in below if len(cells) == len(row)] for i in range(len(row))]
+    if len(columns[0]) < _MANY_ROWS or not all(map(_RESPONDENT.fullmatch, columns[0])):
+        return False
+    if any(cell and cell in column for cell, column in zip(row, columns, strict=True)):
+        return False
+    machine_written = [
+        cell
+        for cell, column in zip(row, columns, strict=True)
+        if any(all(map(fits, column)) for fits in MACHINE_WRITTEN)
+    ]
+    return len({*columns[0]}) == len(columns[0]) and bool(machine_written) and not any(machine_written)
+
+
+_RESPONDENT = lazy_pattern(r"\d{8,}")
 
 
 _TYPES = {

@@ -9,6 +9,7 @@ from headwise.data.columns.column_names import LABEL_NAMES, TEXT_NAMES, clean_na
 from headwise.data.files.file_source import DataSource, Record, look_ahead
 from headwise.data.formats import table_header as orange
 from headwise.data.formats.csv_records import Cells
+from headwise.data.formats.second_table import first_table
 from headwise.data.formats.table_header import (
     caption_rows,
     has_header,
@@ -71,13 +72,16 @@ def records_from_rows(rows: Iterator[Cells], source: DataSource) -> Iterator[Rec
     usual_names = sorted(map(normal_name, first)) if header else []
     check = SwallowedRows(sample[bool(header) :], len(names), source.delimiter or ",")
     below = Counter(map(len, sample[1:])) if header else Counter()
-    for number, cells in rows:
+    for number, cells in first_table(rows, source):
         if len(cells) != len(names):
             uneven = len(below) == 1 and len(cells) in below
             _report_width(cells, len(names), number, line, source, uneven=uneven)
         elif header and is_same_header(first, cells):
             source.repeated.append(number)
         elif number != line and _is_other_header(usual_names, cells):
+            if header and [*map(normal_name, cells)] == [*map(normal_name, first)]:
+                source.repeated.append(number)
+                continue
             source.report_error(
                 "HW129",
                 f"a row of column names: {', '.join(map(repr, cells[:8]))}",

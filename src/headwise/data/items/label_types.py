@@ -191,6 +191,7 @@ class SingleLabelType(LabelType):
             label_checks.rare_labels,
             label_checks.spelling_variants,
             label_checks.glued_labels,
+            label_checks.swapped_columns,
             label_checks.missing_value_labels,
             label_checks.unlikely_labels,
             label_checks.uneven_weights,
@@ -206,6 +207,7 @@ class SingleLabelType(LabelType):
             label_checks.rare_labels,
             label_checks.spelling_variants,
             label_checks.glued_labels,
+            label_checks.swapped_columns,
             label_checks.missing_value_labels,
             label_checks.unlikely_labels,
             label_checks.uneven_weights,
@@ -284,6 +286,7 @@ class LabelSetType(LabelType):
             label_checks.inseparable_labels,
             label_checks.spelling_variants,
             label_checks.glued_labels,
+            label_checks.swapped_columns,
             label_checks.uneven_weights,
             shortcut_checks.leaks,
         )
