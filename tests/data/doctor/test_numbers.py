@@ -70,7 +70,7 @@ SCORES = [1 + n % 9 / 2 for n in range(200)]
         ([*SCORES, *[9.9] * 5], None),
         ([*SCORES, *[99.0] * 5], "5 texts with the number 99.0, far from all others"),
         ([*[-999] * 4, *SCORES, -999], "5 texts with the number -999, far from all others"),
-        ([*range(0, 99), *[99] * 5], None),
+        ([*range(99), *[99] * 5], None),
         ([*SCORES, *[500.0] * 5], None),  # too many for slips, and no code
         ([1.5] * 50 + [2.5], None),
         (np.exp(2 * np.random.default_rng(0).normal(size=2_000)).tolist(), None),  # prices of everything

@@ -136,7 +136,7 @@ TABLE = [("text", "label")] + [(f"{WORDS} {n}", "xy"[n % 2]) for n in range(12)]
 def with_gap(*below):
     """The rows of a table and, a blank line after it, others."""
     rows = [*enumerate(map(list, TABLE), start=1)]
-    return rows + [*enumerate(map(list, below), start=len(rows) + 2)]
+    return [*rows, *enumerate(map(list, below), start=len(rows) + 2)]
 
 
 @pytest.mark.parametrize(

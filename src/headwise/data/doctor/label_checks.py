@@ -132,10 +132,9 @@ def swapped_columns(file: CheckedFile) -> Iterator[Finding]:
     if len(swapped) >= _LEAST_SWAPPED:
         first = file.items[swapped[0]]
         label = abbreviate([repr(name[:40]) for name in first.labels])
-        message = f"{file.count(len(swapped))} that are labels, first {file.texts[swapped[0]]!r} with the label {label}"
-        fix = (
-            "columns are swapped there, or it is a summary: put rows together by the names of their columns"
-        )
+        message = f"{file.count(len(swapped))} that are labels, first {file.texts[swapped[0]]!r}, whose "
+        message += f"label is {label}"
+        fix = "columns are swapped there, or it is a summary: put tables together by the names of columns"
         yield Finding("warning", "HW178", message, file.data.places(swapped), fix)
 
 
@@ -149,10 +148,8 @@ def _stands_for_none(name: str) -> bool:
 
 def missing_value_labels(file: CheckedFile) -> Iterator[Finding]:
     """Labels such as `nan` and `-`, which programs and people write for a missing value."""
-    if labels := [name for name in file.data.labels if _stands_for_none(name)]:
-        if "+" in file.data.labels:
-            labels = [name for name in labels if name not in "-–—"]
-    if labels:
+    signs = "-–—" if "+" in file.data.labels else ""
+    if labels := [name for name in file.data.labels if _stands_for_none(name) and name not in signs]:
         where = [n for n, item in enumerate(file.items) if not set(labels).isdisjoint(item.labels)]
         names = abbreviate([*map(repr, labels)])
         message = f"{file.count(len(where))} with the label {names}, which may stand for none"

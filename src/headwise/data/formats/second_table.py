@@ -14,7 +14,7 @@ _MOST_ROWS = 50  # that are compared
 def first_table(rows: Iterator[Cells], source: DataSource) -> Iterator[Cells]:
     """The rows down to a second table, which is reported (HW129).
 
-    It begins below the first blank line, if a column that has no number above has nothing but numbers below,
+    It begins below the first blank line, if a column without numbers above has nothing but numbers there,
     perhaps below a header.
     """
     above, previous, looking = list[Sequence[str]](), (0, [""]), True

@@ -210,8 +210,8 @@ _QUESTION_ID = lazy_pattern(r"""\{["']ImportId["']\s*:.*\}""", re.DOTALL)
 def caption_rows(rows: Sequence[Sequence[str]]) -> int:
     """The number of rows below the header that describe the questions of a survey.
 
-    SurveyMonkey writes one, with the kinds of answers (`Response`, `Open-Ended Response`, in the language of
-    the survey) and without the id of a respondent; Qualtrics writes two, the wordings and the ids of the
+    SurveyMonkey writes one, with the kinds of answers (`Response`, `Open-Ended Response`, in the survey's
+    language) and without the id of a respondent; Qualtrics writes two, the wordings and the ids of the
     questions.
     """
     if len(rows) < 3 or len({*map(len, rows[:3])}) > 1:
