@@ -332,16 +332,16 @@ def outliers(file: CheckedFile) -> Iterator[Finding]:
 
 
 def _code_number(file: CheckedFile, values: np.ndarray, numbers: list[int]) -> Iterator[Finding]:
-    """A number of nines that many items have and that is far from all others, as codes of missing values
+    """A number of nines that many items have and that is far from all remaining, as codes of missing values
     are."""
     for extreme in (values.min(), values.max()):
-        others = values[values != extreme]
-        if not _NINES.fullmatch(f"{extreme:g}") or len(others) < 2:
+        remaining = values[values != extreme]
+        if not _NINES.fullmatch(f"{extreme:g}") or len(remaining) < 2:
             continue
-        if min(abs(others - extreme)) > _OUTLIER_RANGES * np.ptp(others) > 0:
+        if min(abs(remaining - extreme)) > _OUTLIER_RANGES * np.ptp(remaining) > 0:
             where = [n for n, value in zip(numbers, values.tolist(), strict=True) if value == extreme]
             label = file.items[where[0]].label
-            message = f"{file.count(len(where))} with the number {label}, far from all others"
+            message = f"{file.count(len(where))} with the number {label}, far from all remaining"
             fix = "empty these cells if it stands for a missing number, and give --empty-labels skip"
             yield Finding("warning", "HW174", message, file.data.places(where), fix)
 
