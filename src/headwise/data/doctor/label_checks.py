@@ -332,7 +332,7 @@ def outliers(file: CheckedFile) -> Iterator[Finding]:
 
 
 def _code_number(file: CheckedFile, values: np.ndarray, numbers: list[int]) -> Iterator[Finding]:
-    """A number of nines that many items have and that is far from all remaining, as codes of missing values
+    """A number of nines that many items have and that is far from all others, as codes of missing values
     are."""
     for extreme in (values.min(), values.max()):
         remaining = values[values != extreme]
@@ -341,7 +341,7 @@ def _code_number(file: CheckedFile, values: np.ndarray, numbers: list[int]) -> I
         if min(abs(remaining - extreme)) > _OUTLIER_RANGES * np.ptp(remaining) > 0:
             where = [n for n, value in zip(numbers, values.tolist(), strict=True) if value == extreme]
             label = file.items[where[0]].label
-            message = f"{file.count(len(where))} with the number {label}, far from all remaining"
+            message = f"{file.count(len(where))} with the number {label}, far from all others"
             fix = "empty these cells if it stands for a missing number, and give --empty-labels skip"
             yield Finding("warning", "HW174", message, file.data.places(where), fix)
 
