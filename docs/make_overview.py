@@ -66,8 +66,8 @@ def explanation(result: Explanation, top: int) -> str:
             f'<text x="{x + width / 2:.1f}" y="{top + 65}" text-anchor="middle">{escape(word.word)}</text>',
         ]
         x += width + 5
-    without = ", ".join(result.removed_words)
-    note = f"Without {without} the probability is {100 * result.value_after_removal:.0f} %."
+    without = ", ".join(f'"{word}"' for word in result.removed_words)
+    note = f"Without {without}, the probability is {100 * result.value_after_removal:.0f} %."
     parts.append(f'<text class="small" x="36" y="{top + 104}">{escape(note)}</text>')
     return "\n".join(parts)
 

@@ -42,6 +42,11 @@ def choose(columns, *, labelled=True, **options):
             "text",
             "Airline Sentiment",
         ),
+        (
+            {"text": LONG, "team": list("abab"), "Category (final)": list("aabb")},
+            "text",
+            "Category (final)",
+        ),
         ({"text": [1, "b", "c", "d"], "label": [True, False, True, False]}, "text", "label"),
         ({"reviewText": LONG, "asin": ["B0001Z"] * 2 + ["B0002Z"] * 2, "overall": [5, 1, 5, 1]}, *AMAZON),
         ({"text": LONG, "part": ["B000000A1Z"] * 2 + ["B000000B2Z"] * 2, "n": list("abab")}, "text", "n"),
@@ -314,3 +319,14 @@ def test_an_empty_column_is_not_the_label_where_another_is_filled():
     columns = {"summary": LONG, "kind": list("aabb"), "labels": [""] * 4}
     assert choose(columns)[0] == Columns("summary", "kind")
     assert choose({"summary": LONG, "labels": [""] * 4})[0] == Columns("summary", "labels")
+
+
+def test_a_label_of_many_words_is_the_label_by_the_end_of_its_name():
+    names = ["Direct debit payment not recognised", "Wrong amount of cash received"]
+    texts = [f"message number {n} about my account" for n in range(40)]
+    columns = {
+        "text": texts,
+        "office": ["north", "south"] * 20,
+        "Ticket Category": [*names[:1], *names] * 13 + names[:1],
+    }
+    assert choose(columns)[0] == Columns("text", "Ticket Category")

@@ -91,7 +91,7 @@ def test_another_language_does_not_begin_with_the_english_base(tmp_path, monkeyp
     write_base(tmp_path, "english", [*ENGLISH, "le", "je", "pas", "film", "et"])
     base, note = choose_base("auto", [FRENCH])
     assert base is None
-    assert "the texts look French, and no base 'french' is installed" in note
+    assert "the texts look French, and no base 'french' is installed (copy it" in note
     names = [["film", "le", "london", "it"]] * 3
     assert choose_base("auto", names)[0] is not None
 

@@ -175,7 +175,8 @@ class Explanation:
         if self.value_after_removal is None:
             return ""
         prediction = "" if self.probability is None else f"{self.prediction} "
-        return f"{prediction}without {', '.join(self.removed_words)}: {self.remaining}"
+        words = ", ".join(f'"{word}"' for word in self.removed_words)
+        return f"{prediction}without {words}: {self.remaining}"
 
     def strengths(self) -> list[float]:
         """The attribution of each word divided by the largest one of the text, from -1 to 1."""

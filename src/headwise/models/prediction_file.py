@@ -74,8 +74,8 @@ def format_of(path: Path | None, forms: Mapping[str, str], usual: str, *, advice
     *first_suffixes, last = (f".{form}" for form in dict.fromkeys(forms.values()))
     names = f"{', '.join(first_suffixes)} or {last}" if first_suffixes else last
     raise OutputError(
-        f"{path}: the format of the predictions is not known; name the file {names} (.gz or "
-        f".xz after it compresses){advice}",
+        f"{path}: its suffix names no format of this output; name the file {names} (.gz or .xz after it "
+        f"compresses){advice}",
         code="HW605",
     )
 

@@ -78,6 +78,8 @@ def mistakes_list(
     )
 
 
+_WIDE = 80
+"""The characters of all labels from which the columns of a confusion matrix have numbers as titles."""
 MOST_LABELS = 60
 """The most labels of a confusion matrix; for more labels the most frequent confusions are listed."""
 _CONFUSIONS = 20
@@ -208,19 +210,19 @@ def _intervals(material: ReportContents) -> list[Table]:
     line = material.metric_table.primary_metric
     named = [("model", material.scores), *((system.name, system.scores) for system in material.systems)]
     intervals = [
-        (name, value, bounds)
+        (name, value, bounds, line.shown_interval(scores))
         for name, scores in named
         if is_number(value := lookup(scores, line.key))
         and (bounds := parse_interval(lookup(scores, line.interval)))
     ]
     if len(intervals) < 2:
         return []
-    low, high = min(bounds[0] for *_, bounds in intervals), max(bounds[1] for *_, bounds in intervals)
+    low = min(bounds[0] for _, _, bounds, _ in intervals)
+    high = max(bounds[1] for _, _, bounds, _ in intervals)
     scale = 100 / ((high - low) or 1)
     rows = []
-    for name, value, bounds in intervals:
+    for name, value, bounds, shown in intervals:
         start, end, place = (round((place - low) * scale * 0.96 + 2, 2) for place in (*bounds, value))
-        shown = line.shown_interval({line.interval: list(bounds)}) or ""
         rows.append([name, Cell(interval=(start, end, place)), shown])
     return [Table(["", line.title, "95 % interval"], rows)]
 
@@ -267,14 +269,16 @@ def _confusions(material: ReportContents) -> Section:
         head = ["label", "taken for", material.metric_table.of, "of its " + material.metric_table.of]
         shown = f"The {len(rows)} most frequent confusions." if len(rows) == _CONFUSIONS else ""
         return Section(tables=[Table(head, rows, shown, stacked=2)])
+    wide = sum(map(len, names)) > _WIDE  # long names would fill the page as titles of columns
+    titles = [str(number) for number in range(1, len(names) + 1)] if wide else names
     rows = []
     for i, row in enumerate(matrix):
         most, cells = max(sum(row), 1), []
         for j, count in enumerate(row):
             tone = ("for" if i == j else "against") if count else ""
             cells.append(Cell(str(count or "·"), tone=tone, strength=count / most))
-        rows.append([names[i], *cells])
-    return Section(tables=[Table(["label \\ taken for", *names], rows)])
+        rows.append([f"{titles[i]} {names[i]}" if wide else names[i], *cells])
+    return Section(tables=[Table(["label \\ taken for", *titles], rows)])
 
 
 def _probabilities(material: ReportContents) -> Section:

@@ -118,6 +118,14 @@ def test_spellings_of_a_label():
     assert found.where == ("f:10",)
 
 
+def test_spellings_of_several_labels_are_one_finding():
+    labels = [*["Ham"] * 9, "ham", *["Spam"] * 9, "SPAM"]
+    found = findings(*[(f"text {i}", label) for i, label in enumerate(labels)])["HW156"]
+    assert found.message.endswith("'Ham' (9), 'ham' (1); 'Spam' (9), 'SPAM' (1)")
+    assert "write one spelling of each throughout" in found.fix
+    assert found.where == ("f:10", "f:20")
+
+
 def test_labels_that_look_alike():
     pairs = [(f"text {i}", label) for i, label in enumerate(["übel"] * 9 + ["u\u0308bel", "yes"])]
     found = findings(*pairs)["HW156"]

@@ -113,6 +113,29 @@ def test_the_labels_with_the_lowest_f1_come_first_and_those_that_do_not_occur_la
     assert "<caption>The lowest F1 first.</caption>" in page
 
 
+def test_the_interval_of_a_nested_score_is_shown():
+    own = {"entities": {"f1": 0.7, "f1_interval": [0.6, 0.8]}}
+    baseline = ComparisonSystem("CRF", {"entities": {"f1": 0.5, "f1_interval": [0.4, 0.6]}}, {})
+    page = report_page(
+        ReportContents("t", "test", find_task("tag").metric_table(own), own, systems=[baseline])
+    )
+    cells = re.findall(r"<td>([^<]*)</td></tr>", page)
+    assert "60.0 – 80.0 %" in cells
+    assert "40.0 – 60.0 %" in cells
+
+
+@pytest.mark.parametrize(("name", "titles"), [("a" * 9, ["a" * 9, "b"]), ("a" * 90, ["1", "2"])])
+def test_long_labels_are_numbers_above_the_columns_of_confusions(name, titles):
+    labels = [
+        {**row, "label": label}
+        for row, label in zip(label_rows((5, 0.9), (5, 0.9)), (name, "b"), strict=True)
+    ]
+    page = report_page(material(scores={"accuracy": 0.9, "labels": labels, "confusion": [[4, 1], [0, 5]]}))
+    matrix = page.partition("<h2>Confusions</h2>")[2].partition("</table>")[0]
+    assert re.findall(r'<th scope="col">([^<]*)</th>', matrix)[1:] == titles
+    assert (f"1 {name}" in matrix) == (titles[0] == "1")
+
+
 def test_the_words_of_many_labels_are_a_line_each():
     page = report_page(material(words={f"l{n}": [("<b>", 1.5), ("x", -0.5)] for n in range(13)}))
     assert row_headers(page, "Words")[:13] == [f"l{n}" for n in range(13)]
@@ -143,7 +166,7 @@ def test_long_words_break_before_their_bars_are_cut_off():
     """A bar that ends at the edge of its half of the page looks like any other that does."""
     page = report_page(material(words={"a": [("someone@somewhere.example.org" * 3, 1.0)]}))
     assert '.hw-two th[scope="row"] { overflow-wrap: anywhere; }' in page
-    assert '.hw-wide th[scope="row"] { min-width: 6em; overflow-wrap: anywhere; }' in page  # on phones
+    assert '.hw-wide th[scope="row"] { min-width: 8em; overflow-wrap: anywhere; }' in page  # on phones
 
 
 def test_points_stand_where_they_belong():

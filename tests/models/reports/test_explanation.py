@@ -29,7 +29,7 @@ def test_markup_stays_text():
 
 def test_a_word_that_nobody_sees_is_spelt_out():
     html = replace(explanation(), removed_words=("\u200b", "a\u200bb"), value_after_removal=0.041).to_html()
-    assert "<bdi>\\u200b</bdi>, <bdi>a\u200bb</bdi>: 4.1 %" in html
+    assert '"<bdi>\\u200b</bdi>", "<bdi>a\u200bb</bdi>": 4.1 %' in html
 
 
 def test_of_a_long_text_is_shown_what_is_around_what_is_explained():
@@ -53,9 +53,9 @@ def test_words_that_run_from_right_to_left_do_not_turn_what_stands_beside_them()
     own = replace(explanation(), prediction=word, removed_words=(word, "b"), value_after_removal=0.041)
     html = own.to_html()
     assert f"<h3><bdi>{word}</bdi> 75.0 %</h3>" in html
-    assert f"<bdi>{word}</bdi> without <bdi>{word}</bdi>, <bdi>b</bdi>: 4.1 %</p>" in html
+    assert f'<bdi>{word}</bdi> without "<bdi>{word}</bdi>", "<bdi>b</bdi>": 4.1 %</p>' in html
     assert "<bdi>&lt;b&gt;</bdi>" in explanation().to_html()
-    assert own.tail == f"{word} without {word}, b: 4.1 %"
+    assert own.tail == f'{word} without "{word}", "b": 4.1 %'
     assert "unicode-bidi: plaintext" in html_page("", html)
 
 

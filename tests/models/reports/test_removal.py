@@ -34,9 +34,9 @@ def test_the_set_that_leaves_least_is_told():
     assert found.removed_words == ("a", "c", "d")
     assert found.value_after_removal == say([remove_words(found, found.removed_words)], [0])[0]
     assert remove_words(found, found.removed_words).split() == ["b", "e"]
-    assert found.tail == "x without a, c, d: 10.0 %"
+    assert found.tail == 'x without "a", "c", "d": 10.0 %'
     assert found.to_json()["without"] == ["a", "c", "d"]
-    assert "without <bdi>a</bdi>, <bdi>c</bdi>, <bdi>d</bdi>" in found.to_html()
+    assert 'without "<bdi>a</bdi>", "<bdi>c</bdi>", "<bdi>d</bdi>"' in found.to_html()
 
 
 def test_few_words_are_all_removed_and_both_texts_of_a_pair_lose_them():

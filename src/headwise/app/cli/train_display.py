@@ -139,7 +139,7 @@ def print_outcome(outcome: TrainingReport, folder: Path, reporter: Reporter) -> 
     best_by_text = "kept" if score == "last" else f"{best_by} on dev in"
     out.print()
     out.print(
-        f"Trained in {progress.seconds:,.0f} s; {best_by_text} epoch {progress.best_epoch + 1} of "
+        f"Network trained in {progress.seconds:,.0f} s; {best_by_text} epoch {progress.best_epoch + 1} of "
         f"{len(progress.history)}: {name} {shown}."
     )
     if fitted.coverage is not None:

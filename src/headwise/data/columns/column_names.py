@@ -87,6 +87,7 @@ _MEASURE_ENDS = {
 }
 _MACHINE_WORDS = {"model", "prediction", "predicted", "classifier"}  # whose scores are no labels
 _PEOPLE = {"annotator", "worker", "reviewer", "rater", "moderator"}  # `annotator_name`
+_REMARK = lazy_pattern(r"(?<=\S)\s*\([^()]*\)\s*$")  # `Category (final)`
 _CAMEL = lazy_pattern(r"(?<=[a-z])(?=[A-Z])")
 
 FLAG_NAMES = ("is_spam", "spam")
@@ -135,14 +136,15 @@ def normal_name(name: str) -> str:
 
 
 def name_rank(name: str, names: tuple[str, ...]) -> int | None:
-    """The index of a column's name in `names` (one of the tuples above), or None."""
-    normal = normal_name(name)
+    """The index of a column's name in `names` (one of the tuples above), or None. A remark in brackets at
+    its end, as in `Category (final)`, does not count."""
+    normal = normal_name(_REMARK.sub("", name))
     return names.index(normal) if normal in names else None
 
 
 def has_usual_name(name: str, names: tuple[str, ...]) -> bool:
     """Whether a column's name is in `names` or ends with one of them, as `airline_sentiment` does."""
-    last = normal_name(name).split("_")[-1]
+    last = normal_name(_REMARK.sub("", name)).split("_")[-1]
     return name_rank(name, names) is not None or (len(last) > 1 and last in names)
 
 

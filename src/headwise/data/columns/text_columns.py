@@ -305,7 +305,9 @@ def _label_column(columns: list[Column], *, needed: bool) -> Column | None:
     if named:
         return named
     columns = [column for column in columns if not column.is_never_label]
-    candidates = [column for column in columns if column.is_recurring]
+    candidates = [
+        c for c in columns if c.is_recurring or (c.has_few_values and has_usual_name(c.name, LABEL_NAMES))
+    ]
     if needed and not candidates:
         candidates = [column for column in columns if column.is_decimal]
     for better in (

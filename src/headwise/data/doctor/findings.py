@@ -47,9 +47,9 @@ def with_remainder(shown: Sequence[str], total: int) -> tuple[str, ...]:
     return (*shown, f"and {more:,} more") if more > 0 else tuple(shown)
 
 
-def abbreviate(items: Sequence[str]) -> str:
+def abbreviate(items: Sequence[str], separator: str = ", ") -> str:
     """A list as text: its first eight items, and how many more there are."""
-    return ", ".join(items[:8]) + (f" and {len(items) - 8:,} more" if len(items) > 8 else "")
+    return separator.join(items[:8]) + (f" and {len(items) - 8:,} more" if len(items) > 8 else "")
 
 
 def quoted_beginning(text: str) -> str:

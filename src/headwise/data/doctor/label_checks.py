@@ -78,15 +78,16 @@ def spelling_variants(file: CheckedFile) -> Iterator[Finding]:
     variants: dict[str | float, list[str]] = {}
     for name in labels:
         variants.setdefault(key_of(name), []).append(name)
-    for names in variants.values():
-        if len(names) < 2:
-            continue
-        shown = abbreviate([f"{quoted(name)} ({labels[name]:,})" for name in names])
-        rarer = set(names[1:])  # the rarer spellings
-        where = [n for n, item in enumerate(file.items) if not rarer.isdisjoint(item.labels)]
-        fix = f"headwise takes them for different ones; write {normalize_text(names[0])!r} throughout"
-        message = f"labels that differ in how they are written only: {shown}"
-        yield Finding("warning", "HW156", message, file.data.places(where), fix)
+    groups = [names for names in variants.values() if len(names) > 1]
+    if not groups:
+        return
+    rarer = {name for names in groups for name in names[1:]}  # the rarer spellings
+    where = [n for n, item in enumerate(file.items) if not rarer.isdisjoint(item.labels)]
+    shown = [abbreviate([f"{quoted(name)} ({labels[name]:,})" for name in names]) for names in groups]
+    best = repr(normalize_text(groups[0][0])) if len(groups) == 1 else "one spelling of each"
+    message = f"labels that differ in how they are written only: {abbreviate(shown, '; ')}"
+    fix = f"headwise takes them for different ones; write {best} throughout"
+    yield Finding("warning", "HW156", message, file.data.places(where), fix)
 
 
 def _truth_key(name: str) -> str:

@@ -12,7 +12,13 @@ from headwise.core.errors import ConfigError
 from headwise.core.tokenizer import get_tokenizer, normalize_spelling
 from headwise.text.static_embeddings.base_folder import read_words
 from headwise.text.static_embeddings.base_vectors import BaseError, StaticEmbeddings
-from headwise.text.static_embeddings.installed_bases import AND, DEFAULT, installed_bases, open_base
+from headwise.text.static_embeddings.installed_bases import (
+    AND,
+    DEFAULT,
+    installed_bases,
+    open_base,
+    user_folder,
+)
 from headwise.text.static_embeddings.word_groups import WordClusters, compound_parts, find_spelling_variant
 
 ENGLISH = "english"
@@ -221,8 +227,9 @@ def _no_base(coverage: Mapping[str, set[str]], counts: Counter[str]) -> str:
     language = language_of(counts)
     if language is not None and language != ENGLISH and language not in coverage:
         return (
-            f"no base: the texts look {language.title()}, and no base {language!r} is installed "
-            "(headwise pretrain makes one from texts of your own)"
+            f"no base: the texts look {language.title()}, and no base {language!r} is installed (copy it "
+            f"from the folder bases of headwise's source into {user_folder()}, or let headwise pretrain "
+            "make one from texts of your own)"
         )
     name = max(coverage, key=lambda name: sum(counts[word] for word in coverage[name]))
     share = sum(counts[word] for word in coverage[name]) / max(1, counts.total())
