@@ -443,8 +443,8 @@ def test_choices_of_a_region_are_no_labels_of_the_text(read):
 
 
 def test_an_answer_that_is_not_read_is_named(read):
-    tasks = [task(n, [result("pairwise", selected="left")]) for n in range(4)]
-    with pytest.raises(DataError, match="annotated with pairwise, which is not read 4"):
+    tasks = [task(n, [result("textarea", text=["a summary"])]) for n in range(4)]
+    with pytest.raises(DataError, match="annotated with textarea, which is not read 4"):
         read(tasks)
 
 

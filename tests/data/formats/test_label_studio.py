@@ -1,10 +1,12 @@
 """Label Studio's export: tasks become objects with their data and their answers."""
 
+import csv
 import json
 
 import pytest
 
 from headwise.data.columns.reading_options import ReadOptions
+from headwise.data.errors import DataError
 from headwise.data.files.file_source import DataSource
 from headwise.data.formats.jsonl import read_records
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK, infer_task
@@ -125,3 +127,61 @@ def test_a_column_that_is_asked_for_inside_of_a_task_is_found(write):
     label = "annotations.0.result.0.value.choices.0"
     data = read_examples(path, ReadOptions(text_column="data.text", label_column=label))
     assert [(own.text, own.label) for own in data.items[:2]] == [("text 0", "a"), ("text 1", "b")]
+
+
+TAXONOMY = [["food", "bread"], ["food"]]
+
+
+@pytest.mark.parametrize("form", ["json", "csv"])
+@pytest.mark.parametrize(
+    ("answers", "labels"),
+    [
+        (({"rating": 4}, {"rating": 2}), ["4", "2"]),
+        (({"number": 4}, {"number": 2}), ["4", "2"]),
+        (({"selected": "left"}, {"selected": "right"}), ["left", "right"]),
+        (({"taxonomy": TAXONOMY[:1]}, {"taxonomy": TAXONOMY[1:]}), ["food/bread", "food"]),
+        ((TAXONOMY[:1], TAXONOMY[1:]), ["food/bread", "food"]),
+        (("good", "bad"), ["good", "bad"]),
+        (({"taxonomy": TAXONOMY}, {"taxonomy": TAXONOMY[1:]}), [("food", "food/bread"), ("food",)]),
+        (({"choices": ["a", "b"]}, "b"), [("a", "b"), ("b",)]),
+        (([{"choices": ["a", "b"]}, {"choices": ["c"]}], "b"), [("a", "b", "c"), ("b",)]),
+    ],
+)
+def test_the_answers_of_smaller_exports(write, form, answers, labels):
+    rows = [
+        {
+            "id": n,
+            "text": f"this is the text {n}",
+            "kind": answers[n % 2],
+            "annotator": 1,
+            "annotation_id": n,
+            "created_at": "2024-03-01T09:30:00Z",
+            "lead_time": n + 0.25,
+        }
+        for n in range(12)
+    ]
+    path = write("export.json", json.dumps(rows))
+    if form == "csv":
+        cells = [
+            [json.dumps(cell) if isinstance(cell, dict | list) else cell for cell in row.values()]
+            for row in rows
+        ]
+        path = write("export.csv", "")
+        with open(path, "w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows([[*rows[0]], *cells])
+    task = infer_task(path, {})[0]
+    kind = ITEM_TYPES_BY_TASK[task]
+    data = kind.read(path, kind.options())
+    assert data.columns.label == "kind"
+    found = [item.label if task == "classify" else tuple(sorted(item.labels)) for item in data.items]
+    assert found == labels * 6
+
+
+def test_the_time_of_an_annotation_is_no_label(write):
+    rows = [
+        {"id": n, "text": f"this is the text {n}", "annotator": 1, "lead_time": n / 3} for n in range(9)
+    ]
+    path = write("export.json", json.dumps(rows))
+    assert infer_task(path, {})[0] == "classify"
+    with pytest.raises(DataError, match="HW131"):
+        read_examples(path)

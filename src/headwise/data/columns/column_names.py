@@ -83,7 +83,7 @@ VOTED_NAMES = {
 _MEASURE_ENDS = {
     *("confidence", "certainty", "probability", "prob", "proba", "weight", "ratio", "percent"),
     *("percentage", "latitude", "longitude", "lat", "lon", "lng", "duration", "elapsed", "year", "month"),
-    *("day", "hour", "week", "lead_time", "trust"),
+    *("day", "hour", "week", "time", "seconds", "minutes", "ms", "trust"),
 }
 _MACHINE_WORDS = {"model", "prediction", "predicted", "classifier"}  # whose scores are no labels
 _PEOPLE = {"annotator", "worker", "reviewer", "rater", "moderator"}  # `annotator_name`

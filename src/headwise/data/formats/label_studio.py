@@ -21,7 +21,7 @@ NAME = "Label Studio's tasks without an annotation"
 _ANNOTATIONS = ("annotations", "completions")
 _SPANS = ("labels", "hypertextlabels")
 _START = "start"  # of a region, of which choices may be asked, too
-_VALUES = ("choices", *_SPANS, "taxonomy", "rating", "number")
+_VALUES = ("choices", *_SPANS, "taxonomy", "rating", "number", "selected")
 """The supported values of a result."""
 
 
@@ -113,14 +113,28 @@ def _list_controls(head: Sequence[Record]) -> dict[str, bool]:
 def _value(part: Mapping[str, object]) -> tuple[str | None, list[Any]]:
     """The type of a result (None if it is not supported, or says something of a region), and its values."""
     value = part.get("value")
-    value = value if isinstance(value, dict) else {}
+    return _values(value) if isinstance(value, dict) else (None, [])
+
+
+def answer_values(value: JsonMapping) -> list[Any]:
+    """The values of an answer that is no span."""
+    kind, values = _values(value)
+    return [] if kind in _SPANS else values
+
+
+def taxonomy_names(paths: Sequence[Any]) -> list[Any]:
+    """The names of paths in a taxonomy: the names of their parts with `/` between them."""
+    return ["/".join(map(str, path)) if isinstance(path, list) else path for path in paths]
+
+
+def _values(value: JsonMapping) -> tuple[str | None, list[Any]]:
     for kind in _VALUES:
         if kind in value and (kind in _SPANS or _START not in value):
             values = value[kind] if isinstance(value[kind], list) else [value[kind]]
             if kind in _SPANS:
                 return kind, [_region(value, values)]
             if kind == "taxonomy":
-                values = ["/".join(map(str, path)) if isinstance(path, list) else path for path in values]
+                values = taxonomy_names(values)
             return kind, values
     return None, []
 
