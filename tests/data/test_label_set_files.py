@@ -350,3 +350,23 @@ def test_objects_that_say_yes_or_no_are_sets(write):
     path = write("f.jsonl", "\n".join(rows))
     assert infer_task(path, {})[0] == "multi-label"
     assert sets(read_sets(path)) == [("x",), ("x", "y"), ()]
+
+
+@pytest.mark.parametrize("values", [(0, 1), (0.0, 1.0), (False, True)])
+@pytest.mark.parametrize("form", ["jsonl", "csv"])
+def test_vectors_of_zeros_and_ones_have_no_names(write, values, form):
+    vectors = [[values[place == n % 3] for place in range(3)] for n in range(6)]
+    rows = [{"text": f"a text of {n}", "labels": vector} for n, vector in enumerate(vectors)]
+    lines = [json.dumps(row) for row in rows]
+    if form == "csv":
+        lines = ["text,labels", *(f'{row["text"]},"{row["labels"]}"' for row in rows)]
+    path = write(f"f.{form}", "\n".join(lines))
+    with pytest.raises(DataError, match="lists of 0 and 1 in 'labels'"):
+        read_sets(path)
+
+
+def test_sets_of_two_numbers_are_sets(write):
+    rows = [{"text": f"a text of {n}", "labels": [[0, 1], [1, 0], [0, 2]][n % 3]} for n in range(6)]
+    assert sets(read_sets(write("f.jsonl", "\n".join(map(json.dumps, rows)))))[0] == ("0", "1")
+    rows = [{"text": f"a text of {n}", "labels": [[0, 1], [1], [0]][n % 3]} for n in range(6)]
+    assert sets(read_sets(write("f.jsonl", "\n".join(map(json.dumps, rows)))))[0] == ("0", "1")

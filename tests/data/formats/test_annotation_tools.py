@@ -252,6 +252,49 @@ def test_argilla_2_spans_and_discarded_records(read):
     assert (kind, [item.tags for item in data.items]) == ("tag", [TAGS] * 4 + [("O",) * 7])
 
 
+def test_argilla_responses_of_each_user(read):
+    rows = [
+        {
+            "id": str(n),
+            "fields": {"body": TEXTS[n]},
+            "responses": [
+                {"values": {"topic": {"value": "other"}}, "user_id": "a", "status": "discarded"},
+                {"values": {"topic": {"value": "ab"[n % 2]}}, "user_id": "b", "status": "submitted"},
+            ],
+            "suggestions": [],
+        }
+        for n in range(6)
+    ]
+    kind, data = read([*rows, rows[0] | {"responses": []}])
+    assert (kind, labels_of(data), data.columns.text) == ("classify", ["a", "b"] * 3, "body")
+    assert "Argilla's records without an answer, left out: no response 1" in data.notes
+
+
+def test_argilla_feedback_saved_as_csv(write):
+    rows = [
+        f"""{text},"[{{'user_id': 'a', 'value': '{"ab"[n % 2]}', 'status': 'submitted'}}]",x"""
+        for n, text in enumerate(TEXTS)
+    ]
+    path = write("a.csv", "\n".join(["text,topic,topic-suggestion", *rows, "not yet seen,[],x"]))
+    assert labels_of(ITEM_TYPES_BY_TASK["classify"].read(path, None)) == ["a", "b"] * 3
+
+
+def test_doccano_names_the_text_data(read):
+    rows = [{"id": n, "data": TEXTS[n], "label": [["a"], ["b"], []][n % 3]} for n in range(6)]
+    kind, data = read(rows, "export.jsonl")
+    assert (kind, labels_of(data), data.columns.text) == ("classify", ["a", "b"] * 2, "data")
+    assert "doccano's texts without a label, left out: no label 2" in data.notes
+
+
+def test_lighttag_spans(write):
+    spans = [{"tag": "PER", "start": 0, "end": 3, "value": "Ann", "tag_id": "x"}]
+    rows = [{"example_id": str(n), "content": text, "annotations": spans} for n, text in enumerate(TEXTS)]
+    export = {"project_name": "p", "examples": rows, "relations": [], "schema": {"tags": []}}
+    path = write("export.json", json.dumps(export))
+    assert infer_task(path, {})[0] == "tag"
+    assert ITEM_TYPES_BY_TASK["tag"].read(path, None).items[0].tags == ("B-PER", *["O"] * 6)
+
+
 def test_dataturks_spans_have_inclusive_ends(read):
     points = [
         {"label": [kind], "points": [{"start": a, "end": b - 1, "text": TEXTS[0][a:b]}]}

@@ -226,6 +226,13 @@ def _with_separator(columns: Columns, sample: Sequence[Record], source: DataSour
     cells = [record.fields.get(columns.label) for record in sample]
     detected = separator_of(cells, source.options, columns.label)
     if detected == LIST_SEPARATOR and not requested:
+        if _are_vectors(cells):
+            raise source.error(
+                "HW123",
+                f"lists of 0 and 1 in {columns.label!r}, which say of each label whether a text has it",
+                expected="lists of the names of labels",
+                advice="write the names, or a column of 0 and 1 with the name of each label",
+            )
         return columns
     if not requested and detected not in (None, DEFAULT_LABEL_SEPARATOR):
         source.notes.append(f"labels are separated by {detected!r} - override with --label-separator")
@@ -235,6 +242,14 @@ def _with_separator(columns: Columns, sample: Sequence[Record], source: DataSour
         message = f"labels are taken to hold {held[0]!r} themselves"
         source.notes.append(f"{message} - give --label-separator {held[0]!r} if it separates them")
     return LabelListColumns(columns.text, columns.label, separator)
+
+
+def _are_vectors(cells: Sequence[object]) -> bool:
+    """Whether cells are lists of 0 and 1 of one length, with repetitions, as no sets of numbers are."""
+    lists = [value for value in map(parse_list_cell, cells) if isinstance(value, list)]
+    values = {as_text(item).lower() for items in lists for item in items}
+    vectors = values <= {"0", "0.0", "false", "1", "1.0", "true"} and len({*map(len, lists)}) == 1
+    return vectors and any(len({*map(as_text, items)}) < len(items) for items in lists)
 
 
 def _trimmed(separator: str) -> str:

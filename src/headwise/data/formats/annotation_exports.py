@@ -8,6 +8,8 @@ from headwise.data.files.file_source import DataSource, Record, look_ahead
 from headwise.data.formats import (
     annotation_tools,
     argilla,
+    chat_records,
+    cloud_exports,
     label_studio,
     label_studio_min,
     prodigy,
@@ -28,11 +30,18 @@ EXPORTS: tuple[tuple[Recognise, Flatten], ...] = (
     (argilla.recognise, argilla.flatten_records),
     (annotation_tools.recognise_dataturks, annotation_tools.dataturks_texts),
     (annotation_tools.recognise_doccano, annotation_tools.labelled_texts),
+    (cloud_exports.recognise_manifest, cloud_exports.manifest_texts),
+    (cloud_exports.recognise_vertex, cloud_exports.vertex_texts),
+    (chat_records.recognise, chat_records.texts),
     (spacy_training.recognise_paragraphs, spacy_training.sentences),
     (token_spans.recognise, token_spans.tagged_tokens),
 )
 
-_INNER = ("data.", "annotations.", "annotation.", "responses.", "fields.")
+_INNER = (
+    *("data.", "annotations.", "annotation.", "responses.", "fields."),
+    *("messages.", "conversations.", "contents."),
+    *("classificationAnnotation.", "classificationAnnotations.", "sentimentAnnotation."),
+)
 """Beginnings of requested columns that lead into the objects of exports as they are."""
 
 
@@ -58,7 +67,7 @@ def flatten_tables(records: Iterator[Record], source: DataSource) -> Iterator[Re
     names = first[0].fields if first else {}
     if label_studio_min.is_row(names):
         return label_studio_min.flatten_rows(records, source)
-    if not prodigy.is_task(names) and not argilla.has_response_columns(names):
+    if not prodigy.is_task(names) and not argilla.is_table_of_responses(names):
         return records
     return flatten_exports(map(_with_values, records), source)
 

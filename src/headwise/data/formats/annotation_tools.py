@@ -22,6 +22,7 @@ from headwise.data.files.file_source import DataSource, Record, look_ahead
 from headwise.data.formats.unlabelled_records import UnlabelledRecord
 
 DOCCANO, DATATURKS = "doccano's texts without a label", "DataTurks' texts that nobody has annotated"
+_DATA_FIELDS = {"id", "data", "label"}  # of versions 1.3 to 1.6
 _DOCCANO_FIELDS = ("Comments", "annotation_approver")  # fields that only doccano writes
 
 LabelsOf = Callable[[JsonMapping], list[str] | None]
@@ -30,6 +31,8 @@ LabelsOf = Callable[[JsonMapping], list[str] | None]
 
 def recognise_doccano(rows: Sequence[Mapping[str, object]]) -> bool:
     """Whether objects have labels of whole texts as doccano writes them."""
+    if rows and all({*row} == _DATA_FIELDS for row in rows):
+        return any(map(_doccano_labels, rows)) and not any(map(_has_other_parts, rows))
     if not rows or not all("text" in row for row in rows):
         return False
     old = all(isinstance(row.get("annotations"), list) for row in rows)

@@ -8,6 +8,7 @@ Version 1 writes a record with its annotation (null where nobody has annotated i
 version 2 fields, and the responses of each annotator to each question,
 
     {"status": "completed", "fields": {"text": "Tom ran"}, "responses": {"topic": [{"value": "SPORT"}]}}
+    {"fields": {"text": "Tom ran"}, "responses": [{"values": {"topic": {"value": "SPORT"}}}]}
 
 or, as a data set of Hugging Face, both flattened: `"topic.responses": ["SPORT"]`, or (feedback data sets)
 `"topic": [{"user_id": "7", "value": "SPORT", "status": "submitted"}]`.
@@ -87,11 +88,26 @@ def _annotated(record: Record) -> Record:
 
 
 def _has_responses(fields: Mapping[str, object]) -> bool:
-    return isinstance(fields.get("fields"), dict) and isinstance(fields.get("responses"), dict)
+    responses = fields.get("responses")
+    by_user = isinstance(responses, list) and all(
+        isinstance(response, dict) and isinstance(response.get("values"), dict) for response in responses
+    )
+    return isinstance(fields.get("fields"), dict) and (by_user or isinstance(responses, dict))
 
 
 def _nested_responses(fields: Mapping[str, object]) -> dict[str, list[Any]]:
     responses = fields.get("responses")
+    if isinstance(responses, list):
+        answers: dict[str, list[Any]] = {}
+        for response in responses:
+            for name, answer in response["values"].items():
+                answers.setdefault(name, []).append(
+                    {
+                        "value": answer.get("value") if isinstance(answer, dict) else None,
+                        "status": response.get("status"),
+                    }
+                )
+        return {name: _with_values(values) for name, values in answers.items()}
     return {
         name: _with_values(values)
         for name, values in (responses.items() if isinstance(responses, dict) else ())
@@ -102,6 +118,11 @@ def _nested_responses(fields: Mapping[str, object]) -> dict[str, list[Any]]:
 def has_response_columns(fields: Mapping[str, object]) -> bool:
     """Whether an object has a field of responses to a question."""
     return any(name.endswith(_RESPONSES) for name in fields)
+
+
+def is_table_of_responses(fields: Mapping[str, object]) -> bool:
+    """Whether an object has a field of responses to a question, or of suggestions beside it."""
+    return has_response_columns(fields) or _has_suggestion_columns(fields)
 
 
 def _column_responses(fields: Mapping[str, object]) -> dict[str, list[Any]]:

@@ -20,7 +20,7 @@ _LIST = lazy_pattern(r"\[\s*(\{|\[\s*\"|null|$)")
 _SPACE = lazy_pattern(r"\s*")
 _AROUND_LIST = {"rasa_nlu_data", "assets"}
 """Names of objects around a list of records, of Rasa and of Azure's language service."""
-_BESIDE_LIST = {*_AROUND_LIST, "meta", "metadata", "info", "includes", "links"}
+_BESIDE_LIST = {*_AROUND_LIST, "meta", "metadata", "info", "includes", "links", "schema"}
 """Names of objects beside a list of records."""
 _ELEMENT_SEPARATOR = lazy_pattern(r"[\s,]*")
 

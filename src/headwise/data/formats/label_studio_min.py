@@ -56,8 +56,8 @@ def _plain(cell: object, *, as_list: bool) -> object:
 
 
 def _answers(cell: object) -> list[object] | None:
-    """The values of an object, of a list of objects or of paths in a taxonomy, which a control gave; None of
-    other cells, also of lists of spans."""
+    """The values of an object, of a list of objects or of paths in a taxonomy, as a control gave them; None
+    of other cells, also of lists of spans."""
     parsed = parse_cell(cell)
     parts = parsed if isinstance(parsed, list) else [parsed]
     if parts and all(

@@ -1,0 +1,91 @@
+"""The training data of cloud services.
+
+SageMaker Ground Truth writes a manifest: the number of a label, and beside it an object with its name,
+
+    {"source": "Tom ran", "topic": 3, "topic-metadata": {"class-name": "sport", "human-annotated": "yes"}}
+    {"source": "Tom ran", "topics": [0, 2], "topics-metadata": {"class-map": {"0": "sport", "2": "news"}}}
+    {"source": "Tom ran", "names": {"annotations": {"entities": [{"startOffset": 0, "endOffset": 3, ...}]}}}
+
+Google's Vertex AI annotations in objects:
+
+    {"textContent": "Tom ran", "classificationAnnotation": {"displayName": "sport"}}
+    {"textContent": "Tom ran", "classificationAnnotations": [{"displayName": "sport"}]}
+
+Their labels become values and lists of names, in fields of the same names.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from headwise.core.config import JsonMapping
+from headwise.data.files.file_source import DataSource, Record
+from headwise.data.formats.unlabelled_records import UnlabelledRecord
+
+NAME = "texts of the manifest without a label"
+_METADATA = "-metadata"
+_TEXT, _ONE, _SEVERAL, _SENTIMENT = (
+    *("textContent", "classificationAnnotation", "classificationAnnotations", "sentimentAnnotation"),
+)
+_DISPLAY_NAME = "displayName"
+
+
+def recognise_manifest(rows: Sequence[Mapping[str, object]]) -> bool:
+    """Whether all objects are of a manifest with texts, and any has a label."""
+    return bool(rows) and all("source" in row for row in rows) and any(map(_manifest_labels, rows))
+
+
+def manifest_texts(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
+    """The records of a manifest, with names for the numbers of labels."""
+    names = dict[str, None]()
+    noted = False
+    for record in records:
+        labels = _manifest_labels(record.fields)
+        names |= dict.fromkeys(labels)
+        if not noted and names:
+            noted = True
+            shown = ", ".join(map(repr, names))
+            source.notes.append(f"the manifest of SageMaker Ground Truth; what was annotated: {shown}")
+        flat = Record(record.line, {**record.fields, **dict.fromkeys(names), **labels})
+        yield flat if labels else UnlabelledRecord.of(flat, NAME, "not annotated")
+
+
+def _manifest_labels(fields: JsonMapping) -> dict[str, object]:
+    """What was annotated, by its name."""
+    labels = dict[str, object]()
+    for name, value in fields.items():
+        metadata = fields.get(f"{name}{_METADATA}")
+        if not isinstance(metadata, dict):
+            continue
+        label, label_names = metadata.get("class-name"), metadata.get("class-map")
+        annotations = value.get("annotations") if isinstance(value, dict) else None
+        if isinstance(label, str):
+            labels[name] = label
+        elif isinstance(label_names, dict) and isinstance(value, list):
+            labels[name] = [label_names.get(str(number), number) for number in value]
+        elif isinstance(annotations, dict) and isinstance(annotations.get("entities"), list):
+            labels[name] = annotations["entities"]
+    return labels
+
+
+def recognise_vertex(rows: Sequence[Mapping[str, object]]) -> bool:
+    """Whether all objects are texts of Vertex AI with labels."""
+    return bool(rows) and all(_TEXT in row for row in rows) and any(map(_vertex_labels, rows))
+
+
+def vertex_texts(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
+    """The records of Vertex AI, with the names of their labels."""
+    for record in records:
+        yield Record(record.line, {**record.fields, **_vertex_labels(record.fields)})
+
+
+def _vertex_labels(fields: JsonMapping) -> dict[str, object]:
+    labels = dict[str, object]()
+    one, several, sentiment = (fields.get(name) for name in (_ONE, _SEVERAL, _SENTIMENT))
+    if isinstance(one, dict) and _DISPLAY_NAME in one:
+        labels[_ONE] = one[_DISPLAY_NAME]
+    if isinstance(several, list) and all(
+        isinstance(part, dict) and _DISPLAY_NAME in part for part in several
+    ):
+        labels[_SEVERAL] = [part[_DISPLAY_NAME] for part in several]
+    if isinstance(sentiment, dict) and "sentiment" in sentiment:
+        labels[_SENTIMENT] = sentiment["sentiment"]
+    return labels
