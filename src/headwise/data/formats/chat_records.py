@@ -39,14 +39,14 @@ def _turns(fields: JsonMapping) -> tuple[str, str | None] | None:
     messages = next((fields[name] for name in _LISTS if isinstance(fields.get(name), list)), None)
     if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
         return None
-    said: dict[object, list[str | None]] = {True: [], False: []}
+    contents: dict[object, list[str | None]] = {True: [], False: []}
     for message in messages:
         role = str(message.get("role", message.get("from"))).lower()
         if role in (*_USERS, *_ANSWERING):
-            said[role in _USERS].append(_content(message))
-    if len(said[True]) != 1 or len(said[False]) > 1 or None in (*said[True], *said[False]):
+            contents[role in _USERS].append(_content(message))
+    if len(contents[True]) != 1 or len(contents[False]) > 1 or None in (*contents[True], *contents[False]):
         return None
-    return str(said[True][0]), next(iter(said[False]), None)
+    return str(contents[True][0]), next(iter(contents[False]), None)
 
 
 def _content(message: JsonMapping) -> str | None:

@@ -79,13 +79,13 @@ def vertex_texts(records: Iterator[Record], source: DataSource) -> Iterator[Reco
 
 def _vertex_labels(fields: JsonMapping) -> dict[str, object]:
     labels = dict[str, object]()
-    one, several, sentiment = (fields.get(name) for name in (_ONE, _SEVERAL, _SENTIMENT))
+    one, label_list, sentiment = (fields.get(name) for name in (_ONE, _SEVERAL, _SENTIMENT))
     if isinstance(one, dict) and _DISPLAY_NAME in one:
         labels[_ONE] = one[_DISPLAY_NAME]
-    if isinstance(several, list) and all(
-        isinstance(part, dict) and _DISPLAY_NAME in part for part in several
+    if isinstance(label_list, list) and all(
+        isinstance(part, dict) and _DISPLAY_NAME in part for part in label_list
     ):
-        labels[_SEVERAL] = [part[_DISPLAY_NAME] for part in several]
+        labels[_SEVERAL] = [part[_DISPLAY_NAME] for part in label_list]
     if isinstance(sentiment, dict) and "sentiment" in sentiment:
         labels[_SENTIMENT] = sentiment["sentiment"]
     return labels
