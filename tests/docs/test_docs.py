@@ -254,7 +254,7 @@ def test_the_python_of_the_readme_runs(tmp_path, short_runs):
     assert len(python[0].splitlines()) <= 12
     with short_runs(), contextlib.chdir(tmp_path), contextlib.redirect_stdout(io.StringIO()):
         exec(compile(python[0], "README.md", "exec"), {"__name__": "readme"})
-    assert (tmp_path / "my-model" / "manifest.json").is_file()
+    assert (tmp_path / "helpdesk-model" / "manifest.json").is_file()
 
 
 def test_the_readme_is_short():
@@ -293,9 +293,12 @@ def test_flags_exist(capsys, monkeypatch):
     known = set(re.findall(r"--[a-z][\w.-]*", capsys.readouterr().out + scripts)) | {
         "--help",
         "--help-all",
-        "--no-deps",
+        "--no-deps",  # of pip, as the next two
+        "--index-url",
+        "--wheel-dir",
         "--torch-backend",  # of uv
         "--rm",  # of docker, as the next ones
+        "--user",
         "--cpus",
         "--memory",
         "--build-arg",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from headwise.artifacts.model_folder import VerifiedFolder
 from headwise.core.errors import ConfigError
+from headwise.core.extras import install_line
 from headwise.core.folder_layout import CARD, CONFIG, LIMITS, WEIGHTS
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 
@@ -160,8 +161,7 @@ def _hub() -> Any:
     try:
         import huggingface_hub
     except ImportError:
-        problem = "the hub needs huggingface_hub; in the source folder of headwise: "
-        raise ConfigError(f"{problem}pip install '.[hub]'") from None
+        raise ConfigError(f"the hub needs huggingface_hub: {install_line('hub')}") from None
     return huggingface_hub
 
 

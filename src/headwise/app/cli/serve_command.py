@@ -59,7 +59,7 @@ def serve(
     returns {"predictions": [...]}, the objects that headwise predict writes to jsonl. POST /explain takes
     the same and returns the attributions of words. GET / is a page to try the model in a browser; GET /docs
     describes the requests. Requests that wait are answered together. SIGHUP reads the folders again without
-    losing a request. Needs the extra serve: pip install '.[serve]'.
+    losing a request. Needs the extra serve: pip install fastapi uvicorn.
 
     Several models answer at /models/NAME/predict, where NAME is the name of a folder. GET /models lists
     them. The first model answers at /predict, too.

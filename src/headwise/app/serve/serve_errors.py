@@ -1,6 +1,7 @@
 """Errors of the server."""
 
 from headwise.core.errors import HeadwiseError
+from headwise.core.extras import install_line
 
 
 class ServeError(HeadwiseError):
@@ -19,5 +20,5 @@ class ServeNotInstalledError(ServeError, ModuleNotFoundError):
 
 def serve_not_installed(error: ImportError) -> ServeNotInstalledError:
     """The error for a library that could not be imported, with the line that installs it."""
-    install = "in the source folder of headwise: pip install '.[serve]'"
-    return ServeNotInstalledError(f"headwise serve needs {error.name}; {install}", code="HW901")
+    message = f"headwise serve needs {error.name}, which is not installed: {install_line('serve')}"
+    return ServeNotInstalledError(message, code="HW901")

@@ -13,6 +13,7 @@ from typing import Any
 
 from headwise.core.config import JsonObject
 from headwise.core.errors import ConfigError
+from headwise.core.extras import install_line
 from headwise.core.file_lock import atomic_output
 from headwise.models.prediction_file import OutputError, reporting_write_errors
 
@@ -153,8 +154,7 @@ def _import(name: str) -> Any:
     try:
         return import_module(name)
     except ImportError:
-        problem = "Parquet and Arrow files need pyarrow; in the source folder of headwise: "
-        raise ConfigError(f"{problem}pip install '.[tables]'") from None
+        raise ConfigError(f"Parquet and Arrow files need pyarrow: {install_line('tables')}") from None
 
 
 def _read(file: Path) -> Iterator[JsonObject]:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from headwise.core.errors import HeadwiseError
+from headwise.core.extras import install_line
 
 
 class ExportError(HeadwiseError):
@@ -61,8 +62,7 @@ def library(name: str, what: str) -> Any:
         return importlib.import_module(name)
     except ImportError:
         raise ExportError(
-            f"{what} needs {name}, which is not installed; in the source folder of headwise: "
-            "pip install '.[onnx]' (a machine that only predicts with exported models: "
-            "pip install onnxruntime)",
+            f"{what} needs {name}, which is not installed: {install_line('onnx')} (a machine that only "
+            "predicts with exported models: pip install onnxruntime)",
             code="HW951",
         ) from None

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from datetime import datetime, time
 from typing import Any
 
+from headwise.core.extras import install_line
 from headwise.data.errors import DataError
 
 
@@ -45,8 +46,7 @@ def import_optional_library(module: str, what: str, path: str) -> Any:
         return importlib.import_module(module)
     except ImportError as error:
         problem = f"{what}, for which {module.partition('.')[0]} cannot be imported ({error})"
-        install = "in the source folder of headwise: pip install '.[tables]'"
-        advice = f"{install}, or save the file as csv, tsv or jsonl (UTF-8)"
+        advice = f"{install_line('tables')}, or save the file as csv, tsv or jsonl (UTF-8)"
         raise DataError("HW109", problem, advice=advice, path=path) from None
 
 
