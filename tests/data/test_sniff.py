@@ -95,6 +95,38 @@ def test_lines_that_may_be_rows_are_neither_texts_nor_rows(write, fails):
     assert len([*read_rows(write("c.txt", "Well, that is good\nNo, it is not\n" * 5))]) == 10
 
 
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ["billing,Which cost centre is it?", "software,The letters arrive late"],
+        ['17,"When I type, letters arrive late"'],
+        ["17;my invoice is wrong;Earth", "18;the lift is broken;"],
+        ['1,"The ""new"" one, again",x', "2,the lift,y"],
+    ],
+)
+def test_few_lines_that_may_be_rows(write, fails, rows):
+    path = write("a.txt", "\n".join(rows))
+    assert fails(read_rows, path)[0] == "HW130"
+    assert len([*read_rows(path, ReadOptions(format="csv", text_column="2"))]) == len(rows)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["Well, that is good"],
+        ["Well, that is good", "No, it is not"],
+        ['"Yes, well", he said'],
+        ['He said "yes, no", twice'],
+        ["1,000 people came"],
+        ["good;bad"],
+        ["good,bad", "good, bad"],
+        ["just a line", "and another"],
+    ],
+)
+def test_few_lines_that_are_texts(write, texts):
+    assert len([*read_rows(write("a.txt", "\n".join(texts)))]) == len(texts)
+
+
 def test_a_tsv_with_commas_for_tabs_is_a_csv():
     assert guess("text,label\na b,1\nc d,0\n", "a.tsv") == "csv"
     assert guess("text\na, b\nc, d\n", "a.tsv") == "tsv"

@@ -10,6 +10,13 @@ WORDS = "the printer is dark"
 FILES = {
     "HTML": "<!DOCTYPE html>\n<html>\n<table>",
     "XML": "<?xml version='1.0'?>\n<tickets>",
+    "an XML": "<tickets>\n  <ticket id='1'>\n    <text>it is dark</text>",
+    "XML file": '<xmi:XMI xmlns:xmi="http://www.omg.org/XMI" xmi:version="2.0">',
+    "TextGrid": 'File type = "ooTextFile"\nObject class = "TextGrid"',
+    "subtitles": f"1\n00:00:01,000 --> 00:00:04,000\n{WORDS}",
+    "mail": f"From: ann@example.org\nSubject: printer\nTo: help@example.org\n{WORDS}",
+    "BibTeX": "@article{ann2020,\n title={On printers},\n}",
+    "a JSON array of texts": f'["{WORDS}",\n"and loud"]',
     "ARFF": "% made by hand\n@RELATION tickets\n@attribute text string",
     "SQL": f"INSERT INTO `tickets` (text, label) VALUES\n('{WORDS}','a')",
     "SVMlight": "1 3:1 17:0.5\n-1 2:1 # a\n+1,2 qid:3 4:0.25",

@@ -73,12 +73,22 @@ def looks_like_rows(texts: Sequence[str]) -> bool:
     errors: list[DataError] = []
     read = read_cells(iter([*enumerate(texts, start=1)]), DataSource("", report=errors.append))
     rows = [cells for _, cells in read]
-    if errors or len(rows) < _LEAST_ROWS or len({*map(len, rows)}) != 1 or len(rows[0]) < 2:
+    if errors or len({*map(len, rows)}) != 1 or len(rows[0]) < 2:
         return False
+    if len(rows) < _LEAST_ROWS:
+        return _are_few_rows(texts, rows)
     columns = [Column("", [*values], strings=True) for values in zip(*rows, strict=True)]
     telling = [column for column in columns if column.is_recurring or column.identifies]
     running = [c for c in columns if c.characters >= _LEAST_CHARACTERS and c not in telling]
     return bool(running and telling)
+
+
+def _are_few_rows(texts: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether a few lines look like rows: no blank is after a delimiter, as in prose; a single line also
+    needs a field in quotation marks."""
+    if any(cell.startswith(" ") for cells in rows for cell in cells[1:]):
+        return False
+    return len(rows) > 1 or any(f'{delimiter}"' in text for text in texts for delimiter in DELIMITERS)
 
 
 def read_cells(lines: Iterator[Line], source: DataSource) -> Iterator[Cells]:

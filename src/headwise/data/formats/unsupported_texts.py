@@ -4,6 +4,7 @@ their first lines.
 Code: HW104.
 """
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -73,6 +74,41 @@ def _is_yaml(texts: Sequence[str]) -> bool:
     return bool(lines and _ITEM.match(lines[0])) and len(items) > 1 and len(keys) >= len(items)
 
 
+_OPENING_TAG = lazy_pattern(r"\s*<[A-Za-z][\w:.-]*(?:\s+[\w:.-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*\s*>\s*")
+_NAMESPACE = lazy_pattern(r"\s*<[A-Za-z][\w:.-]*\s[^<>]*\bxmlns(?::\w+)?\s*=")
+_TIMES = lazy_pattern(r"(?:\d+:)?\d+:\d+[,.]\d+ --> (?:\d+:)?\d+:\d+[,.]\d+")
+_MAIL_START = lazy_pattern(r"From \S+ .*\d{4}$|(?:Return-Path|Received|From|Date|Subject|Message-ID):\s")
+_MAIL_FIELD = lazy_pattern(r"[A-Z][\w-]*: ?\S")
+_ENTRY = lazy_pattern(r"\s*@\w+\{[^\s,]*,")
+
+
+def _is_xml(texts: Sequence[str]) -> bool:
+    """Whether lines begin with a declaration, or with tags."""
+    if _first_line(_XML)(texts) or _first_line(_NAMESPACE)(texts):
+        return True
+    return len(texts) > 1 and bool(_OPENING_TAG.fullmatch(texts[0])) and texts[1].lstrip().startswith("<")
+
+
+def _is_subtitles(texts: Sequence[str]) -> bool:
+    return any(map(_TIMES.match, texts[:3])) and (texts[0].isdecimal() or texts[0].startswith("WEBVTT"))
+
+
+def _is_mail(texts: Sequence[str]) -> bool:
+    fields = [text for text in texts[:8] if _MAIL_FIELD.match(text)]
+    return bool(texts and _MAIL_START.match(texts[0])) and len(fields) >= _FEWEST
+
+
+def _is_array_of_texts(texts: Sequence[str]) -> bool:
+    """Whether lines are one JSON array of texts."""
+    if not texts or not texts[0].lstrip().startswith("["):
+        return False
+    try:
+        items = json.loads("\n".join(texts))
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(items, list) and len(items) > 1 and all(isinstance(item, str) for item in items)
+
+
 def _is_chat(texts: Sequence[str]) -> bool:
     return len(texts) >= _FEWEST and fraction_true(map(bool, map(_MESSAGE.match, texts))) >= _MESSAGES
 
@@ -93,7 +129,16 @@ _UNSUPPORTED = (
         _first_line(_HTML),
         "export the table as csv; an address may have answered with a page",
     ),
-    _Unsupported("an XML file", _first_line(_XML), _OBJECTS),
+    _Unsupported("an XML file", _is_xml, _OBJECTS),
+    _Unsupported(
+        "a TextGrid of Praat",
+        _first_line(lazy_pattern(r'\s*File type = "ooTextFile')),
+        "export its intervals as a table with a row for each",
+    ),
+    _Unsupported("subtitles", _is_subtitles, "write a table with a row for each text"),
+    _Unsupported("mail with its headers", _is_mail, "write a table with a row for each mail"),
+    _Unsupported("a file of BibTeX", _first_line(_ENTRY), "export the entries as csv"),
+    _Unsupported("a JSON array of texts", _is_array_of_texts, _OBJECTS),
     _Unsupported(
         "an ARFF file (Weka)", _is_arff, "save it as csv, with the names of the attributes as header"
     ),
