@@ -78,6 +78,22 @@ def test_doubt_lists_the_columns(columns):
         assert f"\n  {number} {name!r}: " in str(caught.value)
 
 
+def test_of_many_columns_those_are_listed_first_that_can_be_the_label():
+    ids = {f"id {n}": [f"{n}{m}" for m in range(20)] for n in range(9)}
+    fixed = {f"fixed {n}": ["x"] * 20 for n in range(9)}
+    columns = {"t": LONG * 5, **ids, **fixed, "team": list("abcd") * 5, "kind": list("aabb") * 5}
+    with pytest.raises(DataError, match="HW131") as caught:
+        choose(columns)
+    assert "\n  20 'team': 'a', 'b', 'c'\n  21 'kind': 'a', 'b'\n" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["texts/{}.txt", "s3://texts/{}", "gs://texts/{}.txt"])
+def test_texts_in_other_files_are_told(name):
+    columns = {"location": [name.format(n) for n in range(4)], "label": list("aabb")}
+    with pytest.raises(DataError, match="'location' names files: write their texts into a column; or give"):
+        choose(columns)
+
+
 def test_without_labels_doubt_about_them_does_not_matter():
     assert choose({"t": LONG, "id": list("abcd")}, labelled=False)[0] == Columns("t")
     assert choose({"t": LONG}, labelled=False, label_column="y")[0] == Columns("t")
@@ -140,6 +156,12 @@ def test_a_title_is_not_the_text_where_a_longer_one_stands_beside_it():
     assert choose({"title": articles, "article": titles, **rest})[0] == Columns("title", "author")
     assert choose({"title": titles, "note": titles[::-1], **rest})[0] == Columns("title", "author")
     assert choose({"text": titles, "article": articles, **rest})[0] == Columns("text", "author")
+
+
+def test_dates_of_several_words_are_not_told_as_texts():
+    dates = [f"Mon Apr {n + 1:02} 22:19:45 PDT 2009" for n in range(20)]
+    _, notes = choose({"text": LONG * 5, "when": dates, "label": list("aabb") * 5})
+    assert not any("not used" in note for note in notes)
 
 
 def test_a_short_column_of_words_that_is_not_used_is_told():

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwise.core.errors import ConfigError
+from headwise.data.errors import DataError
 from headwise.data.files import text_lines as files
 from headwise.data.files.text_lines import read_lines, without_returns
 
@@ -100,6 +101,26 @@ def test_other_languages_are_not_sent_to_cp1252_alone(write, text, encoding):
     with pytest.raises(Exception, match=f"HW105.*{encoding}"):
         list(read_lines(path))
     assert texts(path, encoding=encoding) == [text]
+
+
+def test_one_line_of_another_encoding_does_not_make_all_of_it(write):
+    lines = ["schön", "grün", "Straße", "d’accord"]  # which other encodings would spoil
+    path = write("a", "\n".join(lines).encode() + b"\nit\x92s new\n" + "früh\n".encode())
+    with pytest.raises(DataError, match=r"a:5:3: .*the rest is utf-8"):
+        list(read_lines(path))
+    foreign = write("b", "\n".join([*lines, "это так"]).encode("cp1251", "replace"))
+    with pytest.raises(DataError, match="cp1251 or koi8-r for Cyrillic"):
+        list(read_lines(foreign))
+
+
+def test_nuls_at_the_end_are_told(write):
+    with pytest.raises(DataError, match=r"a:2:1: a NUL .* cut short: remove it"):
+        list(read_lines(write("a", b"abc\n" + bytes(512))))
+
+
+def test_utf_32_read_as_utf_8_suggests_utf_32(write):
+    with pytest.raises(DataError, match=r"HW105.*--encoding utf-32"):
+        list(read_lines(write("a", "abc".encode("utf-32"))))
 
 
 def test_utf_16_read_as_utf_8_suggests_utf_16(write):

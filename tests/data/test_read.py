@@ -75,6 +75,12 @@ def test_json_labels_are_their_json_text(write):
     assert [example.label for example in data.items] == ["1", "true", "2.5", "x"]
 
 
+def test_the_value_within_an_object_is_told(write):
+    path = write("a.jsonl", '{"text": "a b", "label": {"id": "7", "name": "x"}}\n' * 4)
+    with pytest.raises(DataError, match=r"--label-column, such as 'label\.name'"):
+        read_examples(path)
+
+
 @pytest.mark.parametrize(
     ("line", "where"),
     [

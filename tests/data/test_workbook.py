@@ -128,6 +128,13 @@ def test_what_stands_beside_the_table_further_down_is_told(book, stray):
     assert error.value.code == "HW110"
 
 
+def test_an_error_says_which_sheet_is_read(book):
+    path = book(Manual=[["How to use it"], ["Fill in the second sheet, a text in each row"]], Data=TABLE)
+    told = "the sheet 'Manual' is read, not 'Data' - name another as 'book.xlsx!Data'"
+    with pytest.raises(DataError, match=f"label column cannot be guessed; {told}; or give"):
+        read_examples(path)
+
+
 def test_the_first_sheet_with_rows_is_read_and_told(book):
     path = book(_Old=TABLE, Notes=[], Data=TABLE, More=TABLE)
     notes: list[str] = []

@@ -15,7 +15,7 @@ _BRACKETS = ("[]", "()", "{}")
 _QUOTED = lazy_pattern(r"""(["'])(?:\\.|(?!\1).)*\1""", re.DOTALL)
 _WORDS_IN_BRACKETS = lazy_pattern(r"""\[([^][(){}"'`]+)\]""")
 _NULLS = ("nan", "null", "none")
-_LINK = lazy_pattern(r"(?:https?|ftp)://\S+|www\.\S+\.\S+")
+_LINK = lazy_pattern(r"(?:https?|ftp|s3|gs|az|abfss?|wasbs?|hdfs|file)://\S+|www\.\S+\.\S+")
 
 
 def parse_cell(cell: object) -> object:

@@ -92,6 +92,12 @@ class Column:
         return bool(full) and any(all(map(is_kind, full)) for is_kind in MACHINE_WRITTEN)
 
     @property
+    def names_files(self) -> bool:
+        """Whether the values are links or names of files, in which texts may stand."""
+        full = [value.strip() for value in self.values if value.strip()]
+        return bool(full) and any(all(map(is_kind, full)) for is_kind in (is_link, _is_file))
+
+    @property
     def is_prose(self) -> bool:
         """Whether most values are distinct and of several words, as those of texts are."""
         many = len(self.values) >= _MANY and 2 * self.distinct > len(self.values)

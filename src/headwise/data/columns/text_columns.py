@@ -99,7 +99,8 @@ def choose_columns(
             raise span_rows_error(names, label.name, source)
         source.notes += other_labels_notes([c for c in _without_votes(open_columns) if c in remaining])
     source.notes += unused_columns_notes(remaining)
-    if unused := [c for c in remaining if (c.strings and c.words >= 3) or c.has_unique_words]:
+    texts = (column for column in remaining if not column.is_machine_written)
+    if unused := [c for c in texts if (c.strings and c.words >= 3) or c.has_unique_words]:
         note = f"columns of text that are not used: {', '.join(repr(column.name) for column in unused)}"
         if len(unused) == 1 and guessed and label is not None:
             both = COLUMN_JOINER.join(column.name for column in columns if column in (text, *unused))
@@ -359,8 +360,10 @@ def ambiguous_columns_error(
     what: str, flags: str, columns: Sequence[Column], source: DataSource, code: str = "HW131"
 ) -> DataError:
     """The error that a column cannot be guessed, with the columns to choose from."""
-    shown = []
-    for number, column in enumerate(columns, start=1):
+    shown, listed = list[str](), [*enumerate(columns, start=1)]
+    if len(columns) > MOST_SHOWN:  # those first that can be one
+        listed.sort(key=lambda place: place[1].is_never_label or place[1].identifies or not place[1].varies)
+    for number, column in listed:
         examples = [_shortened(value) for value in dict.fromkeys(column.values)][:3]
         shown.append(f"\n  {number} {column.name!r}: {', '.join(examples)}")
     for column in columns:
@@ -370,6 +373,8 @@ def ambiguous_columns_error(
     if len(shown) > MOST_SHOWN:
         shown[MOST_SHOWN:] = [f"\n  and {len(shown) - MOST_SHOWN:,} more"]
     advice = f"give {flags} with one of these names or numbers:{''.join(shown)}"
+    if "text" in what and (elsewhere := [column.name for column in columns if column.names_files]):
+        advice = f"{elsewhere[0]!r} names files: write their texts into a column; or {advice}"
     return source.error(code, f"{what} cannot be guessed", advice=advice)
 
 

@@ -251,12 +251,15 @@ def _checked(text: str, path: str, number: int, errors: str, first: bytes) -> st
     if "\0" in text:
         if is_binary(first):
             raise binary_file_error(path)
+        advice = "if the file was saved as 'Unicode' give --encoding utf-16, else it is no text file or "
+        advice += "is damaged; --encoding-errors replace reads a few of them as U+FFFD"
+        if number > 1 and not text.strip("\0"):
+            advice = "a line of NULs is left where writing the file was cut short: remove it"
         raise DataError(
             "HW106",
             "a NUL character",
             expected="text",
-            advice="if the file was saved as 'Unicode' give --encoding utf-16, else it is no text file or "
-            "is damaged; --encoding-errors replace reads a few of them as U+FFFD",
+            advice=advice,
             path=path,
             line=number,
             column=text.index("\0") + 1,
@@ -265,15 +268,30 @@ def _checked(text: str, path: str, number: int, errors: str, first: bytes) -> st
 
 
 _OTHERS = (
-    "cp1250 in Central Europe, cp1251 for Cyrillic, cp1253 for Greek, cp1254 for Turkish, cp1255 for "
-    "Hebrew, cp1256 for Arabic, gb18030 for Chinese, cp932 for Japanese, cp949 for Korean"
+    "cp1250 or iso8859-2 in Central Europe, cp1251 or koi8-r for Cyrillic, cp1253 for Greek, cp1254 for "
+    "Turkish, cp1255 for Hebrew, cp1256 for Arabic, cp874 for Thai, gb18030 or big5 for Chinese, cp932 or "
+    "euc_jp for Japanese, cp949 for Korean; mac_roman from Macintoshes, cp850 from DOS"
 )
+
+
+def _is_mostly_utf_8(part: bytes) -> bool:
+    """Whether most bytes beyond ASCII in a part of a file are UTF-8."""
+    text = part.decode("utf-8", "replace")
+    wrong = text.count("\ufffd")
+    right = sum(not char.isascii() for char in text) - wrong
+    return right > max(2, 2 * wrong)
 
 
 def _undecodable(error: UnicodeDecodeError, encoding: str, path: str, line: int, column: int) -> DataError:
     byte = error.object[error.start]
-    if line == column == 1 and error.object[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+    start = error.object
+    if line == column == 1 and start.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+        better = "its byte order mark shows utf-32: give --encoding utf-32"
+    elif line == column == 1 and start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         better = "its byte order mark shows utf-16: give --encoding utf-16"
+    elif codecs.lookup(encoding).name == "utf-8" and _is_mostly_utf_8(start):
+        better = "the rest is utf-8, so other encodings would spoil it: correct this line, where text of "
+        better += "another file was pasted, or give --encoding-errors replace to read such bytes as U+FFFD"
     elif codecs.lookup(encoding).name == "utf-8":
         better = "give --encoding cp1252 if the file is from Excel on Windows, or older than Unicode"
         better += f" ({_OTHERS}), or --encoding-errors replace to read such bytes as U+FFFD"

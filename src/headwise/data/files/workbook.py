@@ -27,6 +27,8 @@ LARGEST_PART = 1 << 26  # bytes of XML in a small file; parsing may take 30 time
 _AT_ONCE, _LOOKED_AT = 100, 1000  # rows
 _ESCAPED = lazy_pattern("_x00(?!00)([01][0-9A-Fa-f])_")  # how Excel writes control characters
 _SAVE_AGAIN = "open it in Excel or LibreOffice and save it as .xlsx again"
+SHEET_NOTE = "the sheet "
+"""Beginning of the note on the chosen sheet."""
 
 Cells = tuple[int, list[str]]
 
@@ -114,7 +116,7 @@ def _choose(book: Any, file: str, sheet: str | None, notes: list[str]) -> tuple[
             )
             if unread:
                 example = f"{Path(file).name}{SEPARATOR}{unread[0]}"
-                note = f"the sheet {name!r} is read, not {_shown(unread)} - name another as {example!r}"
+                note = f"{SHEET_NOTE}{name!r} is read, not {_shown(unread)} - name another as {example!r}"
                 notes.append(note)
             return name, chain([first], rows)
     hidden = [name for name in names if name not in candidates]

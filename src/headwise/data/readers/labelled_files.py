@@ -37,6 +37,7 @@ from headwise.data.files.label_folders import is_flat
 from headwise.data.files.parquet import parquet_columns
 from headwise.data.files.tables import TABLES
 from headwise.data.files.text_lines import Line
+from headwise.data.files.workbook import SHEET_NOTE
 from headwise.data.formats import FORMATS
 from headwise.data.formats.csv import looks_like_rows
 from headwise.data.formats.jsonl import as_text
@@ -321,6 +322,11 @@ def open_table(
         if error.code in NO_LABEL_CODES and source.duplicates:
             heading = next(iter(source.duplicates.values()))
             raise duplicate_name_error(heading, names_in(sample), source) from None
+        if sheet := next((note for note in source.notes if note.startswith(SHEET_NOTE)), ""):
+            advice = f"{sheet}; or {error.advice}"
+            raise source.error(
+                error.code, error.problem, error.line, expected=error.expected, advice=advice
+            ) from None
         raise
     if requested := source.options.tabular_columns:
         names = tabular_names(sample, source)
@@ -402,7 +408,11 @@ def read_label_field(record: Record, name: str, source: DataSource) -> str | Non
         what = "a link" if is_link(value) else "a list or an object"
         problem = f"the label {label[:40]}{'...' * (len(label) > 40)} is {what}"
         advice = "name another column with --label-column"
-        advice += "" if is_link(value) else ", or read lists as label sets with --task multi-label"
+        inner = value if isinstance(value, dict) else {}
+        if names := [key for key, part in inner.items() if isinstance(part, str)]:
+            advice += f", such as {f'{name}.{names[-1]}'!r}"
+        elif not is_link(value):
+            advice += ", or read lists as label sets with --task multi-label"
         source.report_error("HW121", problem, record.line, expected="one label", advice=advice)
     else:
         advice = f"fill it in or remove the row{skip_hint}"
