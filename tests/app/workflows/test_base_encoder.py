@@ -207,6 +207,34 @@ def test_label_sets_start_from_the_encoder_too(tmp_path, base):
     assert model.config.encoder.width == 8
 
 
+def test_numbers_start_from_the_encoder_too(tmp_path, base, monkeypatch):
+    starts, train = [], fit_module.train
+
+    def spy(model, *rest, **keywords):
+        starts.append({name: values.detach().clone() for name, values in model.named_parameters()})
+        return train(model, *rest, **keywords)
+
+    monkeypatch.setattr(fit_module, "train", spy)
+    file = str(numbers(tmp_path / "n.csv"))
+    result = run(tmp_path, base, file, model={"task": "regress"})
+    encoder = load_base_encoder(base)
+    for start in starts:
+        assert all(np.allclose(start[name], values) for name, values in encoder.weights.items())
+        assert start["head.layers.4.weight"].any()  # the probe's part
+    config = result.fitted.model.config
+    assert (config.base.encoder, config.encoder.width, config.regressor.hidden) == ("on", 8, 10)
+    texts = ["a film x3", "", "awful"]
+    expected = [*result.fitted.model.predict(texts)]
+    assert np.allclose([*load_model(tmp_path / "model").predict(texts)], expected, atol=1e-4)
+    on, task = {"base": {"encoder": "on"}}, {"model": {"task": "regress"}}
+    assert run(tmp_path, base, file, **on, **task).fitted.model.config.encoder.width == 8
+    own = run(tmp_path, base, file, **task, regressor={"hidden": 12}).fitted.model.config
+    assert (own.base.encoder, own.regressor.hidden) == ("off", 12)
+    with pytest.raises(BaseError, match="of encoder, regressor and model") as caught:
+        run(tmp_path, base, file, **on, **task, regressor={"hidden": 12})
+    assert caught.value.code == "HW803"
+
+
 @pytest.mark.parametrize(
     "settings",
     [
@@ -227,8 +255,12 @@ def test_a_request_that_cannot_be_met_is_an_error(tmp_path, base):
     with pytest.raises(BaseError, match="does not fit these settings") as caught:
         run(tmp_path, base, **on, classifier={"hidden": 12})
     assert caught.value.code == "HW803"
-    with pytest.raises(ConfigError, match="the task regress has no pretrained encoder"):
-        run(tmp_path, base, str(numbers(tmp_path / "n.csv")), **on, model={"task": "regress"})
+    pairs = tmp_path / "pairs.csv"
+    pairs.write_text(
+        "\n".join(["first,second,label", *(f"a film x{n},a book,{n % 2}" for n in range(40)), ""])
+    )
+    with pytest.raises(ConfigError, match="the task pair has no pretrained encoder"):
+        run(tmp_path, base, str(pairs), **on, model={"task": "pair"})
     shutil.copytree(base, tmp_path / "plain")
     plain = load_base(base)
     save_base(plain, tmp_path / "plain", "#\n")

@@ -32,8 +32,9 @@ from headwise.models.metric_table import DifferenceFormat, MetricRow, MetricTabl
 from headwise.models.prediction_records import NumberPredictor
 from headwise.models.report_messages import regression_messages
 from headwise.models.report_parts import ComparisonSystem, ReportMessage
-from headwise.models.tasks.classify import member_name, member_outputs
+from headwise.models.tasks.classify import member_name, member_outputs, pretrained_encoder
 from headwise.models.tasks.task import Task, check_labelled, location_of
+from headwise.models.tasks.task_settings import Settings
 from headwise.models.tasks.training_messages import linear_model_message
 from headwise.models.text_explanation import NumberModel, explain_numbers
 from headwise.nn.networks.model_config import ModelConfig
@@ -56,7 +57,7 @@ class NumberTask(
     """A task with a number for each item."""
 
     predictor = NumberPredictor
-    post_training_step, supports_cross_fitting = "linear model", True
+    post_training_step, supports_cross_fitting, head_section = "linear model", True, "regressor"
 
     def targets(self, items: Sequence[Item]) -> np.ndarray:
         """The true numbers of items, `[items]`."""
@@ -199,12 +200,18 @@ class RegressTask(NumberTask["TextRegressorModel", Example]):
     name = "regress"
     title, purpose = "regressor of texts", "a number for each text"
     in_python = True
+    supports_base_encoder = True
 
     @property
     def model(self) -> type[TextRegressorModel]:
         from headwise.nn.networks.text_models import TextRegressorModel
 
         return TextRegressorModel
+
+    def encoder_with_base(
+        self, parts: DataParts[Sequence[Example]], pretrained: Mapping[str, JsonObject], taught: int = 0
+    ) -> Settings:
+        return pretrained_encoder(pretrained, parts, labels=1, taught=taught)
 
     def guesses(
         self, parts: DataParts[Sequence[Example]], model: TextRegressorModel, *, refit: bool

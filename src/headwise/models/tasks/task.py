@@ -87,6 +87,8 @@ class TaskTraining(TaskType[Model, Items, File, Evaluation]):
 
     supports_base_encoder: ClassVar[bool] = False
     """Whether its models can start from the encoder of a base."""
+    head_section: ClassVar[str] = "classifier"
+    """Section of a recipe with the settings of the layers above the readout."""
 
     def encoder_with_base(
         self, parts: DataParts[Items], pretrained: Mapping[str, JsonObject], taught: int = 0

@@ -182,9 +182,10 @@ class TextEncoderModel(NoveltyMember, WordModel, Generic[OutputsType]):
             shapes != {name: values.shape for name, values in encoder.weights.items()}
             or encoder.outputs.shape[1] != self.config.base.size + hidden
         ):
+            section = "regressor" if isinstance(self.outputs, NumberOutputs) else "classifier"
             raise BaseError(
                 f"base {self.config.base.name!r}: its encoder does not fit these settings of encoder, "
-                "classifier and model.readout; leave them out, or use --base.encoder off",
+                f"{section} and model.readout; leave them out, or use --base.encoder off",
                 code="HW803",
             )
         for name, values in encoder.weights.items():
