@@ -211,7 +211,7 @@ class RegressTask(NumberTask["TextRegressorModel", Example]):
     def encoder_with_base(
         self, parts: DataParts[Sequence[Example]], pretrained: Mapping[str, JsonObject], taught: int = 0
     ) -> Settings:
-        return pretrained_encoder(pretrained, parts, labels=1, taught=taught)
+        return pretrained_encoder(pretrained, parts, 1, taught)
 
     def guesses(
         self, parts: DataParts[Sequence[Example]], model: TextRegressorModel, *, refit: bool
