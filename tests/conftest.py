@@ -8,6 +8,7 @@ import contextlib
 import functools
 import gc
 import hashlib
+import importlib
 import os
 import signal
 import time
@@ -53,10 +54,12 @@ def without_base_encoder():
 
     @contextlib.contextmanager
     def without_base_encoder():
+        tasks = ("classify", "multi_label_task", "regress")
+        # All are imported before one is patched, as they take the function from each other.
+        modules = [importlib.import_module(f"headwise.models.tasks.{task}") for task in tasks]
         with pytest.MonkeyPatch.context() as patch:
-            for task in ("classify", "multi_label_task", "regress"):
-                name = f"headwise.models.tasks.{task}.pretrained_encoder"
-                patch.setattr(name, lambda *_: {})
+            for module in modules:
+                patch.setattr(module, "pretrained_encoder", lambda *_: {})
             yield
 
     return without_base_encoder
