@@ -23,7 +23,7 @@ from headwise.nn.attention.self_attention import SelfAttention
 from headwise.nn.embeddings.encoded_batches import parsed_layout
 from headwise.nn.encoders.encoder import Encoded, tree_use
 from headwise.nn.priors import Prior
-from headwise.nn.priors.learned import tune
+from headwise.nn.priors.learned import attach_terms
 from headwise.nn.ragged import Ragged
 from headwise.text.syntax import DependencyHeads
 
@@ -431,7 +431,7 @@ def _time_layer(
     name: str, module: SelfAttention, x: Ragged, anatomy: EncoderProfile, rounds: int
 ) -> LayerSpeed:
     paths = list(dict.fromkeys(path for path in anatomy.paths if path.layer == name))
-    priors = tune(module.priors, module.learned)
+    priors = attach_terms(module.priors, module.learned)
     systems: dict[tuple[str, int], Callable[[], None]] = {
         ("layer", 0): _synchronized(lambda: module(x), x.values),
         ("floor", 0): products_alone(attention_products(module, x.layout.total), device=x.values.device),

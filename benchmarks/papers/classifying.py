@@ -19,7 +19,7 @@ from headwise.models.label_evaluation import evaluate_labels
 from headwise.models.tasks import find_task
 from headwise.text.vocabulary import WordVectors
 from headwise.training.ensembles import SingleLabelEnsembleFitter
-from headwise.training.fit import fit
+from headwise.training.fit import fit_model
 from headwise.training.settings import RunConfig
 from headwise.training.text_objectives import ClassificationObjective
 from headwise.training.warm_start import PreviousModel
@@ -106,7 +106,7 @@ class Classifying(Bench):
             former.check(recipe)
         recipe = replace(recipe, train=replace(recipe.train, seed=seed), model=bare, init_from=former)
         recipe, vectors = self.begun(recipe, system)
-        fitted = fit(
+        fitted = fit_model(
             find_task(self.kind),
             data.parts,
             recipe,

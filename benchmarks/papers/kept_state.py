@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from headwise.core.errors import HeadwiseError
-from headwise.training.run_state import check_tensors, load_tensors, write_atomically
+from headwise.training.run_state import check_tensors, load_tensors, write_tensors
 
 SAVE_EVERY = 20.0  # seconds
 _MOMENTS = ("step", "exp_avg", "exp_avg_sq")
@@ -32,7 +32,7 @@ def keep_state(
         for key, value in optimizer.state[parameter].items():
             tensors[f"optimizer/{name}/{key}"] = value
     told = {"counters": json.dumps(asdict(counters)), "identity": json.dumps(identity)}
-    write_atomically(tensors, path, told)
+    write_tensors(tensors, path, told)
 
 
 def read_state(

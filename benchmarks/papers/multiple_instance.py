@@ -39,7 +39,7 @@ from headwise.models.tasks import find_task
 from headwise.nn.layers.layer_configs import BagConfig
 from headwise.nn.networks.bag_model import BagFeatures, BagModel
 from headwise.nn.networks.model_config import ModelConfig
-from headwise.training.loop import train
+from headwise.training.loop import run_epochs
 from headwise.training.settings import TrainConfig
 
 RESULTS = Path(__file__).parent / "results"
@@ -62,7 +62,7 @@ BASELINE = "rff+mean"
 class Fold:
     """Training, dev and test bags of a fold, and the places of the latter in the file."""
 
-    train: list[Bag]
+    run_epochs: list[Bag]
     dev: list[Bag]
     test: list[Bag]
     places: np.ndarray
@@ -99,7 +99,7 @@ def run_fold(data: BagData, fold: Fold, name: str, seed: int) -> dict[str, Any]:
     parts = DataParts(ITEM_TYPES_BY_TASK["bags"], fold.train, fold.dev, fold.test)
     objective = find_task("bags").objective(model, parts)
     with tempfile.TemporaryDirectory() as folder:
-        progress = train(model, objective, training, Path(folder))
+        progress = run_epochs(model, objective, training, Path(folder))
     guesses = model.logits([bag.instances for bag in fold.test]).argmax(axis=1)
     return {
         "right": (guesses == truth).tolist(),

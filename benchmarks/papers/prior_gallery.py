@@ -23,12 +23,12 @@ from headwise.nn.priors.direction import Backward, Earlier, Forward, Later
 from headwise.nn.priors.distance import Gaussian, TreeDistance, WordDistance, alibi
 from headwise.nn.priors.document import SameParagraph, SameSentence, SentenceDistance
 from headwise.nn.priors.drawing import draw
-from headwise.nn.priors.learned import modules
+from headwise.nn.priors.learned import learned_modules
 from headwise.nn.priors.learned_decay import AdaptiveSpan, Cope, Fire, Forgetting, Kerple, LearnedSlope
 from headwise.nn.priors.learned_distance import Rotary, Shaw, T5Buckets, TreeBuckets
 from headwise.nn.priors.scales import allocate_scales
 from headwise.nn.priors.sparse import Dilated, GlobalTokens, RandomBlocks
-from headwise.nn.priors.terms import sinusoids
+from headwise.nn.priors.terms import distance_sinusoids
 from headwise.nn.priors.tree_relations import Child, Parent, Sibling, TreeRelations
 from headwise.nn.priors.window import Everything, ShiftedWindow, Window
 
@@ -106,7 +106,7 @@ def _learned(prior: LearnedPrior) -> Prior:
     """The scores of a head with parameters near those it begins with, of a text of equal words."""
     with torch.random.fork_rng(), torch.no_grad():
         torch.manual_seed(1)
-        [terms] = modules([prior], 16, 16)
+        [terms] = learned_modules([prior], 16, 16)
         for parameter in terms.parameters():
             parameter += 0.3 * torch.randn_like(parameter)
 
@@ -129,7 +129,7 @@ def _turned(pairs: PositionPairs) -> Tensor:
 def _sinusoids(pairs: PositionPairs) -> Tensor:
     """The product of R_{i-j} and R_0."""
     n = int(pairs.length)
-    table = sinusoids(n, 16, torch.float64, torch.device("cpu"))
+    table = distance_sinusoids(n, 16, torch.float64, torch.device("cpu"))
     return (table @ table[n])[pairs.query - pairs.key + n] / 2
 
 

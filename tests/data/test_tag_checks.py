@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from headwise.data.items.examples import TaggedSentence
 from headwise.data.readers.tag_checks import (
     bmes_as_bioes,
-    count_entities,
+    count_entity_types,
     look_like_words,
     marks_entities,
     nonstandard_span_tag,
@@ -109,7 +109,7 @@ def test_iob1_is_no_mistake():
     ],
 )
 def test_entities_are_counted_in_every_scheme(tags, counts):
-    assert count_entities(tagged(tags)) == counts
+    assert count_entity_types(tagged(tags)) == counts
 
 
 @given(st.lists(st.lists(st.tuples(st.sampled_from("AB"), st.integers(1, 3), st.booleans()), max_size=6)))
@@ -133,7 +133,7 @@ def test_counts_do_not_depend_on_the_scheme(sentences):
     expected = Counter(kind for entities in sentences for kind, _, _ in entities)
     for scheme in ("iob1", "iob2", "bioes"):
         found = [written(entities, scheme) for entities in sentences]
-        assert count_entities(found) == expected
+        assert count_entity_types(found) == expected
     assert spans_without_begin([written(entities, "iob2") for entities in sentences]) == []
 
 

@@ -13,9 +13,9 @@ from headwise.linear.tag_crf import (
     CrfTagger,
     attributes,
     choose_strength,
-    features_of,
     fit_crf,
     fit_crf_with,
+    word_feature_hashes,
 )
 from headwise.text.static_embeddings.word_groups import LEVELS, WordClusters, word_hash
 
@@ -23,7 +23,7 @@ from headwise.text.static_embeddings.word_groups import LEVELS, WordClusters, wo
 def random_tagger(tags: int = 3, seed: int = 0) -> CrfTagger:
     """A CRF of random weights on the words that `SENTENCES` has."""
     random = np.random.default_rng(seed)
-    keys = np.unique(features_of(SENTENCES)[0])
+    keys = np.unique(word_feature_hashes(SENTENCES)[0])
     return CrfTagger(
         tuple("ABCD"[:tags]),
         "plain",
@@ -160,10 +160,10 @@ def test_attributes_tell_shape_and_ends():
 
 
 def test_neighbours_end_with_the_sentence():
-    alone, ends = features_of([["b"]])
-    both, _ = features_of([["a"], ["b"], ["c"]])
+    alone, ends = word_feature_hashes([["b"]])
+    both, _ = word_feature_hashes([["a"], ["b"], ["c"]])
     np.testing.assert_array_equal(both[1], alone[0])
-    among, _ = features_of([["a", "b", "c"]])
+    among, _ = word_feature_hashes([["a", "b", "c"]])
     same = (among[1] == alone[0]).sum()
     assert ends.tolist() == [0, 1]
     assert same == len(ATTRIBUTES) + 4  # and two words away, on either side, there is nothing
@@ -179,8 +179,8 @@ def groups_of(*classes: str) -> WordClusters:
 
 def test_groups_of_words_are_features_beside_those_that_there_are_without():
     groups = groups_of("end near", "is")
-    plain, ends = features_of(SENTENCES)
-    found, same = features_of(SENTENCES, groups)
+    plain, ends = word_feature_hashes(SENTENCES)
+    found, same = word_feature_hashes(SENTENCES, groups)
     np.testing.assert_array_equal(found[:, : plain.shape[1]], plain)
     np.testing.assert_array_equal(same, ends)
     own = found[:, plain.shape[1] :]

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from headwise.core.hashing import character_hashes, code_points, word_hashes
+from headwise.core.hashing import character_hashes, joined_code_points, word_hashes
 from headwise.core.tokenizer import get_tokenizer
 from headwise.linear import tfidf_features as text_features
 from headwise.linear.tfidf_features import BlockReader
@@ -114,19 +114,19 @@ def test_no_texts_and_texts_without_words():
 
 def test_hashes_do_not_change():
     """They stand in saved models."""
-    words, _ = word_hashes(*code_points(["not\x1fgood"]))
-    characters, bounds = character_hashes(*code_points(["good", "", "é"]), 2, 5)
+    words, _ = word_hashes(*joined_code_points(["not\x1fgood"]))
+    characters, bounds = character_hashes(*joined_code_points(["good", "", "é"]), 2, 5)
     assert words.tolist() == WORDS
     assert characters[:3].tolist() == CHARACTERS
     assert bounds.tolist() == [0, 14, 14, 17]
-    far, _ = word_hashes(*code_points(["not\x1fso\x1fgood"]), 2)
+    far, _ = word_hashes(*joined_code_points(["not\x1fso\x1fgood"]), 2)
     assert far.tolist()[-1] == FAR
 
 
 @pytest.mark.parametrize("reach", [1, 2, 3, 7])
 def test_pairs_of_words_are_as_far_apart_as_they_may_be(reach):
     texts = [[], ["a"], ["b", "a", "c", "a", "b", "d", "a", "b"], ["a", "b"]]
-    found, bounds = word_hashes(*code_points(["\x1f".join(words) for words in texts]), reach)
+    found, bounds = word_hashes(*joined_code_points(["\x1f".join(words) for words in texts]), reach)
     own = [found[bounds[n] : bounds[n + 1]].tolist() for n in range(len(texts))]
     expected = [
         [
@@ -158,14 +158,14 @@ def with_edges(words: list[str], reach: int) -> list[tuple]:
 @pytest.mark.parametrize("reach", [1, 3])
 def test_edges_of_a_text_make_pairs_as_words_do(reach):
     texts = [["a"], [], ["a", "b", "a"], ["b", "a"], list("abcabcabc")]
-    hashes, ends = word_hashes(*code_points(["\x1f".join(own) for own in texts]), reach, True)
+    hashes, ends = word_hashes(*joined_code_points(["\x1f".join(own) for own in texts]), reach, True)
     expected = [with_edges(own, reach) for own in texts]
     assert np.diff(ends).tolist() == [len(own) for own in expected]
     names = [name for own in expected for name in own]
     assert (
         len(set(zip(hashes.tolist(), names, strict=True))) == len(set(names)) == len(set(hashes.tolist()))
     )
-    plain, _ = word_hashes(*code_points(["\x1f".join(own) for own in texts]), reach)
+    plain, _ = word_hashes(*joined_code_points(["\x1f".join(own) for own in texts]), reach)
     inside = [
         number for number, name in zip(hashes, names, strict=True) if not {"<begin>", "<end>"} & {*name}
     ]

@@ -6,7 +6,7 @@ from torch import nn
 from torch._C._functorch import is_functorch_wrapped_tensor
 
 from headwise.nn.encoders.bp_graph import partition_graph
-from headwise.nn.priors.terms import sinusoids
+from headwise.nn.priors.terms import distance_sinusoids
 from headwise.nn.ragged import Layout
 from headwise.nn.torch_modes import cacheable_tensors
 
@@ -43,10 +43,10 @@ def test_what_torch_export_makes_is_not_kept_beyond_its_batch():
     class Sums(nn.Module):
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             graph = partition_graph(Layout([4, 2, 37]), 3, 2, False)
-            return x + sinusoids(37, 6, x.dtype, x.device).sum() + graph.lengths.sum()
+            return x + distance_sinusoids(37, 6, x.dtype, x.device).sum() + graph.lengths.sum()
 
     sums, x = Sums(), torch.ones(1)
     torch.export.export(sums, (x,), strict=False)
-    wanted = 43 + 1 + sinusoids(37, 6, torch.float64, x.device).sum()
+    wanted = 43 + 1 + distance_sinusoids(37, 6, torch.float64, x.device).sum()
     assert sums(x).item() == pytest.approx(wanted.item(), abs=1e-4)
     assert partition_graph(Layout([4, 2, 37]), 3, 2, False).context.visible.any(1).all()

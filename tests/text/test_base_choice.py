@@ -54,9 +54,9 @@ def test_texts_begin_with_the_base_of_their_language(bases, name):
 @pytest.mark.parametrize(("texts", "read"), [([ENGLISH] * 2, 1), ([ENGLISH, GERMAN], 3)])
 def test_bases_that_cannot_be_chosen_are_not_read(bases, monkeypatch, texts, read):
     folders = []
-    read_words = base_choice.read_words
+    read_words = base_choice.read_word_list
     monkeypatch.setattr(
-        base_choice, "read_words", lambda folder: folders.append(folder) or read_words(folder)
+        base_choice, "read_word_list", lambda folder: folders.append(folder) or read_words(folder)
     )
     choose_base("auto", texts)
     assert len(folders) == read

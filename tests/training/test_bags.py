@@ -10,7 +10,7 @@ from headwise.models.tasks import find_task
 from headwise.nn.layers.layer_configs import BagConfig
 from headwise.nn.networks.bag_model import BagFeatures, BagModel
 from headwise.nn.networks.model_config import ModelConfig
-from headwise.training.loop import train
+from headwise.training.loop import run_epochs
 from headwise.training.settings import TrainConfig
 
 
@@ -66,7 +66,7 @@ def test_learning(tmp_path):
     found = objective(made(64), made(32, seed=1))
     before = found.evaluate()["accuracy"]
     config = TrainConfig(epochs=25, learning_rate=3e-3, batch_texts=16, score="loss", patience=0)
-    train(found.model, found, config, tmp_path)
+    run_epochs(found.model, found, config, tmp_path)
     after = found.evaluate()
     assert before < 0.8 < 0.95 < after["accuracy"]
     assert after["loss"] < 0.2

@@ -31,7 +31,7 @@ CLASSIFY = find_task("classify")
 
 
 def fit(train, dev, recipe, folder, **more):
-    return fit_module.fit(
+    return fit_module.fit_model(
         CLASSIFY, DataParts(ITEM_TYPES_BY_TASK["classify"], train, dev, []), recipe, folder, **more
     )
 

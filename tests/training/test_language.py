@@ -14,7 +14,7 @@ from headwise.nn.layers.layer_configs import LanguageConfig
 from headwise.nn.networks.language_model import LanguageModel
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.training.language_objectives import LanguageObjective
-from headwise.training.loop import train
+from headwise.training.loop import run_epochs
 from headwise.training.run_state import TrainingInterrupted
 from headwise.training.settings import TrainConfig
 
@@ -57,7 +57,7 @@ def test_it_learns_what_there_is_to_learn(encoder, tmp_path):
     start = objective.evaluate()["loss"]
     assert 1.5 < start < 3.5
     config = TrainConfig(epochs=15, batch_texts=4, learning_rate=0.015, score="loss")
-    train(objective.model, objective, config, tmp_path)
+    run_epochs(objective.model, objective, config, tmp_path)
     scores = objective.evaluate()
     assert scores["loss"] < 0.9  # after a space there are four words to choose from
     assert scores["bits"] == pytest.approx(scores["loss"] / math.log(2))
@@ -80,7 +80,7 @@ def test_the_loss_is_a_mean_over_symbols_summed_over_windows():
 def test_a_run_that_was_stopped_ends_like_one_that_was_not(tmp_path):
     config = TrainConfig(epochs=3, batch_texts=4, learning_rate=0.01, score="loss", checkpoint_seconds=0)
     whole = objective_of(windows=10)
-    train(whole.model, whole, config, tmp_path / "whole")
+    run_epochs(whole.model, whole, config, tmp_path / "whole")
 
     class Stop(Exception):
         pass
@@ -91,10 +91,10 @@ def test_a_run_that_was_stopped_ends_like_one_that_was_not(tmp_path):
 
     stopped = objective_of(windows=10)
     with pytest.raises((Stop, TrainingInterrupted)):
-        train(stopped.model, stopped, config, tmp_path / "stopped", report=stop_in_the_second_epoch)
+        run_epochs(stopped.model, stopped, config, tmp_path / "stopped", report=stop_in_the_second_epoch)
     again = objective_of(windows=10)
     torch.manual_seed(99)
-    train(again.model, again, config, tmp_path / "stopped", resume=True)
+    run_epochs(again.model, again, config, tmp_path / "stopped", resume=True)
     for ours, theirs in zip(again.model.parameters(), whole.model.parameters(), strict=True):
         assert torch.equal(ours, theirs)
 

@@ -10,7 +10,7 @@ import torch
 
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.training import loop
-from headwise.training.loop import EpochReport, train
+from headwise.training.loop import EpochReport, run_epochs
 from headwise.training.run_state import RunProgress, TrainingInterrupted
 from headwise.training.settings import TrainConfig
 
@@ -45,7 +45,7 @@ def comparable(progress: RunProgress) -> dict:
 def whole(make_objective, tmp_path_factory):
     """The weights and counters of a run that nothing interrupts."""
     objective = make_objective()
-    progress = train(objective.model, objective, CONFIG, tmp_path_factory.mktemp("whole"))
+    progress = run_epochs(objective.model, objective, CONFIG, tmp_path_factory.mktemp("whole"))
     return weights(objective), progress
 
 
@@ -58,7 +58,7 @@ def test_learns(make_objective, tmp_path):
     for seed in (0, 1, 2):
         objective = make_objective(seed)
         assert objective.evaluate()["accuracy"] < 0.75
-        train(objective.model, objective, config, tmp_path)
+        run_epochs(objective.model, objective, config, tmp_path)
         accuracies.append(objective.evaluate()["accuracy"])
     assert sorted(accuracies)[1] > 0.9
 
@@ -76,7 +76,7 @@ def test_ends_with_the_best_weights(make_objective, whole):
 def test_the_last_epoch_is_kept_where_that_is_asked(make_objective, tmp_path, patience):
     config = replace(CONFIG, score="last", patience=patience, learning_rate=0.0, vectors_learning_rate=0.0)
     objective = make_objective()
-    progress = train(objective.model, objective, config, tmp_path)
+    progress = run_epochs(objective.model, objective, config, tmp_path)
     assert len({entry["accuracy"] for entry in progress.history}) == 1  # no epoch is better than another
     assert progress.best_epoch == config.epochs - 1
     assert (tmp_path / f"best-{config.epochs}.safetensors").exists()
@@ -85,7 +85,7 @@ def test_the_last_epoch_is_kept_where_that_is_asked(make_objective, tmp_path, pa
 def test_a_score_that_a_task_has_not_is_told(make_objective, tmp_path):
     objective = make_objective()
     with pytest.raises(ConfigError, match="score: 'f1' is not known of this task, only "):
-        train(objective.model, objective, replace(CONFIG, score="f1"), tmp_path)
+        run_epochs(objective.model, objective, replace(CONFIG, score="f1"), tmp_path)
 
 
 def test_while_nothing_is_found_the_loss_decides():
@@ -98,10 +98,10 @@ def test_while_nothing_is_found_the_loss_decides():
 
 def test_same_seed_same_weights_other_seed_others(make_objective, tmp_path, whole):
     objective = make_objective()
-    train(objective.model, objective, CONFIG, tmp_path / "again")
+    run_epochs(objective.model, objective, CONFIG, tmp_path / "again")
     assert same(whole[0], weights(objective))
     objective = make_objective()
-    train(objective.model, objective, TrainConfig(**{**vars(CONFIG), "seed": 1}), tmp_path / "other")
+    run_epochs(objective.model, objective, TrainConfig(**{**vars(CONFIG), "seed": 1}), tmp_path / "other")
     assert not same(whole[0], weights(objective))
 
 
@@ -111,7 +111,7 @@ def test_nothing_of_an_earlier_run_is_taken_for_this_one(make_objective, tmp_pat
     (tmp_path / loop.REFIT_FOLDER / loop.STATE).touch()
     (tmp_path / "best-9.safetensors").touch()
     objective = make_objective()
-    train(objective.model, objective, replace(CONFIG, epochs=1), tmp_path)
+    run_epochs(objective.model, objective, replace(CONFIG, epochs=1), tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {loop.STATE, "best-1.safetensors"}
 
 
@@ -133,18 +133,18 @@ def test_killed_after_any_report_and_resumed(make_objective, tmp_path, whole, wh
 
     objective = make_objective()
     with pytest.raises(Killed):
-        train(objective.model, objective, config, tmp_path, report=kill)
+        run_epochs(objective.model, objective, config, tmp_path, report=kill)
     torch.manual_seed(99)
     torch.rand(3)
     objective = make_objective(seed=7)
     if (tmp_path / loop.STATE).exists():
-        progress = train(objective.model, objective, config, tmp_path, resume=True)
+        progress = run_epochs(objective.model, objective, config, tmp_path, resume=True)
         assert comparable(progress) == comparable(whole[1])
         assert same(whole[0], weights(objective))
     else:  # killed before the first save: there is nothing to resume, and it says so
         assert when <= (0 if checkpoint_seconds == 0 else 3)
         with pytest.raises(HeadwiseError, match="no interrupted run"):
-            train(objective.model, objective, config, tmp_path, resume=True)
+            run_epochs(objective.model, objective, config, tmp_path, resume=True)
 
 
 @pytest.mark.parametrize("call", range(1, 9))
@@ -165,9 +165,9 @@ def test_killed_during_a_save(make_objective, tmp_path, whole, monkeypatch, call
     with monkeypatch.context() as patch:
         patch.setattr("headwise.training.run_state.os.replace", half_written)
         with pytest.raises(Killed):
-            train(objective.model, objective, config, tmp_path)
+            run_epochs(objective.model, objective, config, tmp_path)
     objective = make_objective(seed=7)
-    progress = train(objective.model, objective, config, tmp_path, resume=True)
+    progress = run_epochs(objective.model, objective, config, tmp_path, resume=True)
     assert comparable(progress) == comparable(whole[1])
     assert same(whole[0], weights(objective))
 
@@ -183,26 +183,26 @@ def test_a_signal_saves_and_says_how_to_go_on(make_objective, tmp_path, whole, n
     config = TrainConfig(**{**vars(CONFIG), "checkpoint_seconds": 1e9})
     objective = make_objective()
     with pytest.raises(TrainingInterrupted, match=r"epoch 2 after 5 updates.*--resume"):
-        train(objective.model, objective, config, tmp_path, report=interrupt)
+        run_epochs(objective.model, objective, config, tmp_path, report=interrupt)
     assert signal.getsignal(number) == before
     objective = make_objective(seed=7)
-    train(objective.model, objective, config, tmp_path, resume=True)
+    run_epochs(objective.model, objective, config, tmp_path, resume=True)
     assert same(whole[0], weights(objective))
 
 
 def test_resuming_a_finished_run_gives_its_weights(make_objective, tmp_path, whole):
     objective = make_objective()
-    train(objective.model, objective, CONFIG, tmp_path)
+    run_epochs(objective.model, objective, CONFIG, tmp_path)
     objective = make_objective(seed=7)
-    train(objective.model, objective, CONFIG, tmp_path, resume=True)
+    run_epochs(objective.model, objective, CONFIG, tmp_path, resume=True)
     assert same(whole[0], weights(objective))
 
 
 def test_resuming_another_run_names_the_difference(make_objective, tmp_path):
     objective = make_objective()
-    train(objective.model, objective, CONFIG, tmp_path, identity={"data": "a"})
+    run_epochs(objective.model, objective, CONFIG, tmp_path, identity={"data": "a"})
     with pytest.raises(HeadwiseError, match="data was 'a' and is now 'b'"):
-        train(objective.model, objective, CONFIG, tmp_path, resume=True, identity={"data": "b"})
+        run_epochs(objective.model, objective, CONFIG, tmp_path, resume=True, identity={"data": "b"})
 
 
 def test_accumulated_batches_are_one_large_batch(make_objective):
@@ -221,7 +221,7 @@ def test_accumulated_batches_are_one_large_batch(make_objective):
 def test_stops_early_and_after_patience_epochs(make_objective, tmp_path):
     objective = make_objective()
     config = TrainConfig(epochs=50, learning_rate=0.0, vectors_learning_rate=0.0, patience=2)
-    progress = train(objective.model, objective, config, tmp_path)
+    progress = run_epochs(objective.model, objective, config, tmp_path)
     assert (len(progress.history), progress.best_epoch, progress.stale) == (3, 0, 2)
 
 
@@ -230,12 +230,12 @@ def test_a_loss_that_is_not_a_number_is_an_error(make_objective, tmp_path):
     with torch.no_grad():
         objective.model.embedding.vectors.weight.fill_(float("nan"))
     with pytest.raises(HeadwiseError, match="loss became nan in epoch 1"):
-        train(objective.model, objective, CONFIG, tmp_path)
+        run_epochs(objective.model, objective, CONFIG, tmp_path)
 
 
 def test_only_the_best_weights_are_kept(make_objective, tmp_path):
     objective = make_objective()
-    progress = train(objective.model, objective, CONFIG, tmp_path)
+    progress = run_epochs(objective.model, objective, CONFIG, tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         f"best-{progress.best_epoch + 1}.safetensors",
         "state.safetensors",
@@ -245,7 +245,7 @@ def test_only_the_best_weights_are_kept(make_objective, tmp_path):
 def test_what_a_kill_leaves_of_a_save_is_removed_with_the_run(make_objective, tmp_path):
     """safetensors writes to a hidden temporary file first."""
     objective = make_objective()
-    train(objective.model, objective, CONFIG, tmp_path / "run")
+    run_epochs(objective.model, objective, CONFIG, tmp_path / "run")
     (tmp_path / "run" / ".tmpn15lb7").write_bytes(b"half")
     loop.remove_run(tmp_path / "run")
     assert not (tmp_path / "run").exists()

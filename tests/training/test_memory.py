@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from headwise.core.errors import HeadwiseError
-from headwise.training.loop import train
+from headwise.training.loop import run_epochs
 from headwise.training.settings import TrainConfig
 
 CONFIG = TrainConfig(epochs=2, batch_texts=8, accumulate=2, learning_rate=0.01, average=0.0)
@@ -46,9 +46,9 @@ def where(text: int) -> str:
 
 def test_cut_in_two_and_the_same_update(tmp_path, caplog):
     whole, cut = Small(8), Small(3)
-    train(whole.model, whole, CONFIG, tmp_path / "whole")
+    run_epochs(whole.model, whole, CONFIG, tmp_path / "whole")
     with caplog.at_level(logging.INFO, "headwise"):
-        train(cut.model, cut, CONFIG, tmp_path / "cut", where=where)
+        run_epochs(cut.model, cut, CONFIG, tmp_path / "cut", where=where)
     torch.testing.assert_close(cut.model.weight, whole.model.weight)
     assert (
         "a batch of 8 texts does not fit into the memory (its longest: a.csv:40, 40 words)" in caplog.text
@@ -58,7 +58,7 @@ def test_cut_in_two_and_the_same_update(tmp_path, caplog):
 def test_a_text_that_does_not_fit_is_named(tmp_path):
     own = Small(0)
     with pytest.raises(HeadwiseError, match=r"one text \(a\.csv:\d+, \d+ words\)") as error:
-        train(own.model, own, CONFIG, tmp_path, where=where)
+        run_epochs(own.model, own, CONFIG, tmp_path, where=where)
     assert error.value.code == "HW410"
 
 
@@ -66,4 +66,4 @@ def test_other_errors_are_not_taken_for_it(tmp_path, monkeypatch):
     own = Small(8)
     monkeypatch.setattr(own, "loss", lambda texts: torch.zeros(2) @ torch.zeros(3))
     with pytest.raises(RuntimeError):
-        train(own.model, own, CONFIG, tmp_path)
+        run_epochs(own.model, own, CONFIG, tmp_path)

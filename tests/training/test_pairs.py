@@ -10,7 +10,7 @@ from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.items.labels import label_targets
 from headwise.data.splits.data_parts import DataParts
 from headwise.models.tasks import find_task
-from headwise.training.fit import fit
+from headwise.training.fit import fit_model
 from headwise.training.run_state import TrainingInterrupted
 from headwise.training.text_objectives import ClassificationObjective
 
@@ -50,7 +50,7 @@ def parts(scored: bool = False) -> DataParts:
 
 
 def fit_pairs(parts, recipe, folder, **more):
-    return fit(find_task(recipe.model.task), parts, recipe, folder, **more)
+    return fit_model(find_task(recipe.model.task), parts, recipe, folder, **more)
 
 
 @pytest.mark.parametrize("interaction", ["none", "cross", "match"])

@@ -12,8 +12,8 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
 from headwise.core.errors import HeadwiseError
-from headwise.training.loop import STATE, train
-from headwise.training.run_state import RunProgress, load_state, load_tensors, save_state, write_atomically
+from headwise.training.loop import STATE, run_epochs
+from headwise.training.run_state import RunProgress, load_state, load_tensors, save_state, write_tensors
 from headwise.training.settings import TrainConfig
 
 CONFIG = TrainConfig(epochs=2, batch_texts=16, average=0.9)
@@ -23,7 +23,7 @@ HUGE = "1" * 5000
 @pytest.fixture(scope="module")
 def trained(make_objective, tmp_path_factory) -> Path:
     objective, folder = make_objective(), tmp_path_factory.mktemp("trained")
-    train(objective.model, objective, CONFIG, folder)
+    run_epochs(objective.model, objective, CONFIG, folder)
     return folder
 
 
@@ -45,7 +45,7 @@ def refused(make_objective, folder: Path) -> str:
     objective = make_objective(seed=5)
     before = {name: value.clone() for name, value in objective.model.state_dict().items()}
     with pytest.raises(HeadwiseError) as caught:
-        train(objective.model, objective, CONFIG, folder, resume=True)
+        run_epochs(objective.model, objective, CONFIG, folder, resume=True)
     assert caught.value.code == "HW402"
     assert all(torch.equal(before[name], value) for name, value in objective.model.state_dict().items())
     return str(caught.value)
@@ -157,13 +157,13 @@ def test_an_impossible_generator(make_objective, folder):
     rewrite(folder / STATE, lambda t, _: t["random/cpu"].fill_(255))
     objective = make_objective()
     with pytest.raises(HeadwiseError, match="random"):
-        train(objective.model, objective, CONFIG, folder, resume=True)
+        run_epochs(objective.model, objective, CONFIG, folder, resume=True)
 
 
 def test_a_generator_of_another_device_is_no_matter(make_objective, folder):
     rewrite(folder / STATE, lambda t, _: t.update({"random/cuda": torch.zeros(16, dtype=torch.uint8)}))
     objective = make_objective()
-    assert train(objective.model, objective, CONFIG, folder, resume=True).finished
+    assert run_epochs(objective.model, objective, CONFIG, folder, resume=True).finished
 
 
 BEST = {
@@ -181,7 +181,7 @@ def test_damaged_best_weights(make_objective, folder, change):
     change(path)
     objective = make_objective()
     with pytest.raises(HeadwiseError, match=path.name) as caught:
-        train(objective.model, objective, CONFIG, folder, resume=True)
+        run_epochs(objective.model, objective, CONFIG, folder, resume=True)
     assert caught.value.code == "HW402"
 
 
@@ -190,7 +190,7 @@ def test_a_state_of_an_older_version_names_its_kernels_and_is_resumed(tmp_path):
     save_state(path, {"a": torch.arange(2)}, RunProgress(step=3), identity)
     tensors, metadata = load_tensors(path)
     assert "kernels" not in metadata
-    write_atomically(tensors, path, {**metadata, "kernels": json.dumps({"banded_kernels": False})})
+    write_tensors(tensors, path, {**metadata, "kernels": json.dumps({"banded_kernels": False})})
     loaded, progress = load_state(path, identity)
     assert loaded["a"].tolist() == [0, 1]
     assert progress.step == 3

@@ -154,7 +154,7 @@ class DistillationSet:
             texts = self.teacher.texts
         else:
             raise ConfigError(f"--teacher {settings.teacher}: give texts to label with --unlabelled")
-        drawn, total = sample(texts, settings.config.most, seed)
+        drawn, total = sample_texts(texts, settings.config.most, seed)
         if len(drawn) < total:
             self.notes.append(
                 f"a random sample of {len(drawn):,} of {total:,} texts, limited by --teach.most"
@@ -277,7 +277,7 @@ class DistillationSet:
         }
 
 
-def sample(texts: Iterable[str], most: int, seed: int) -> tuple[list[str], int]:
+def sample_texts(texts: Iterable[str], most: int, seed: int) -> tuple[list[str], int]:
     """A uniform sample of at most `most` texts of a stream, in order (0 = all), and the number of texts in
     the stream."""
     drawn: list[tuple[int, str]] = []

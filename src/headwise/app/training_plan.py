@@ -15,7 +15,7 @@ from headwise.data.splits.data_parts import DataParts
 from headwise.models.tasks.task import Task
 from headwise.text.parsing import cache_warning
 from headwise.text.vocabulary import WordVectors
-from headwise.training.fit import fit
+from headwise.training.fit import fit_model
 from headwise.training.loop import EpochReport
 from headwise.training.settings import RunConfig
 from headwise.training.train_result import TrainResult
@@ -113,9 +113,9 @@ class TrainingPlan:
         report: Callable[[EpochReport], None] = lambda _: None,
         stage: Callable[[str], None] = lambda _: None,
     ) -> TrainResult:
-        """Train the model; see `headwise.training.fit.fit` for the arguments."""
+        """Train the model; see `headwise.training.fit.fit_model` for the arguments."""
         refit_parts = None if self.data.distillation is None else self._train_plus_dev
-        return fit(
+        return fit_model(
             self.task,
             self.parts,
             self.run_config,

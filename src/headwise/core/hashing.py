@@ -18,7 +18,7 @@ SEPARATOR = "\x1f"
 """Separates the words in the input of `word_hashes`."""
 
 
-def code_points(texts: Sequence[str]) -> tuple[Codes, Ends]:
+def joined_code_points(texts: Sequence[str]) -> tuple[Codes, Ends]:
     """The concatenated code points of texts, and their offsets, `[texts + 1]`."""
     ends = np.zeros(len(texts) + 1, dtype=np.int64)
     np.cumsum([len(text) for text in texts], out=ends[1:])
@@ -45,9 +45,9 @@ def word_hashes(
     return native.word_hashes(codes, ends, reach, edges)
 
 
-def word_states(words: Sequence[str]) -> NDArray[np.uint64]:
+def word_hash_states(words: Sequence[str]) -> NDArray[np.uint64]:
     """The states of words, from which `read_hashes` makes their hashes and those of pairs, `[words]`."""
-    return native.word_states(*code_points(words))
+    return native.word_states(*joined_code_points(words))
 
 
 def read_hashes(
@@ -56,7 +56,7 @@ def read_hashes(
     """What `word_hashes` returns, for texts whose words are numbered.
 
     Args:
-        states: The states of the different words, see `word_states`.
+        states: The states of the different words, see `word_hash_states`.
         words: Numbers of the words of all texts, `[total]`.
         ends: Offsets of the texts, `[texts + 1]`.
         reach: See `word_hashes`.

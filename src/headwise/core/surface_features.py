@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.core import native
-from headwise.core.hashing import code_points
+from headwise.core.hashing import joined_code_points
 
 FEATURE_COUNT = 10
 """Number of surface features of a text."""
@@ -48,7 +48,7 @@ def surface_features(texts: Sequence[str]) -> NDArray[np.float32]:
     marks to words; logs of the numbers of exclamation marks, question marks and line ends; the shares of
     words that begin with a capital, and that are all capitals. Words are separated by white space;
     logarithms are of counts plus one."""
-    return native.count_surface_features(*code_points(texts), character_kinds())
+    return native.count_surface_features(*joined_code_points(texts), character_kinds())
 
 
 def describe_value(number: int, value: float, *, below: bool) -> str:

@@ -119,10 +119,10 @@ class _Words:
         if block == "words":
             words = [self.text[start:end].lower() for start, end in self.spans]
             numbers, ends = np.arange(len(words), dtype=np.int32), np.array([0, len(words)])
-            states = hashing.word_states(words)
+            states = hashing.word_hash_states(words)
             hashes, _ = hashing.read_hashes(states, numbers, ends, self.reach, self.edges)
         else:
-            codes, ends = hashing.code_points([self.lowered])
+            codes, ends = hashing.joined_code_points([self.lowered])
             hashes, _ = hashing.character_hashes(codes, ends, SHORTEST, LONGEST)
         places, is_known, counts = _places(hashes, vocabulary.keys)
         if not len(vocabulary) or not len(hashes):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.core import native
-from headwise.core.hashing import Codes, Ends, code_points
+from headwise.core.hashing import Codes, Ends, joined_code_points
 from headwise.core.surface_features import FEATURE_COUNT, surface_features
 from headwise.core.tokenizer import get_tokenizer
 from headwise.linear.linear_weights import DesignMatrix, Floats, LinearWeights
@@ -80,7 +80,7 @@ class SparseScores:
 
 
 def _lowered(texts: Sequence[str]) -> tuple[Codes, Ends]:
-    return code_points([text.lower() for text in texts])
+    return joined_code_points([text.lower() for text in texts])
 
 
 @dataclass(frozen=True)

@@ -87,7 +87,7 @@ def _shape(letter: str) -> str:
     return "x" if letter.isalpha() else letter
 
 
-def features_of(
+def word_feature_hashes(
     sentences: Sequence[Sequence[str]], groups: WordClusters | None = None
 ) -> tuple[NDArray[np.uint32], Ends]:
     """Feature hashes of each word, `[words, features]`, and the offsets of the sentences, `[sentences +
@@ -185,7 +185,7 @@ class CrfTagger:
 
     def emissions(self, sentences: Sequence[Sequence[str]]) -> tuple[Floats, Ends]:
         """The emission scores of each word, `[words, tags]`, and the offsets of the sentences."""
-        features, ends = features_of(sentences, self.groups)
+        features, ends = word_feature_hashes(sentences, self.groups)
         return native.crf_emissions(look_up(features, self.slots), self.weights), ends
 
     def predict(self, sentences: Sequence[TaggedSentence]) -> list[list[str]]:
@@ -277,7 +277,7 @@ def fit_crf_with(
     tags = tuple(sorted({name for sentence_tags in names for name in sentence_tags}))
     number = {name: place for place, name in enumerate(tags)}
     gold = np.array([number[name] for sentence_tags in names for name in sentence_tags], dtype=np.int32)
-    features, ends = features_of([sentence.tokens for sentence in sentences], groups)
+    features, ends = word_feature_hashes([sentence.tokens for sentence in sentences], groups)
     keys, counts = np.unique(features, return_counts=True)
     frequent = counts >= (3 if len(gold) >= MANY_WORDS else 1)
     keys, counts = keys[frequent], counts[frequent]

@@ -90,7 +90,7 @@ class BlockReader:
                 yield hashing.read_hashes(states, read.words, read.ends, self.reach, self.edges)
             else:
                 normalize = get_tokenizer(self.tokenizer).normalize
-                codes, ends = hashing.code_points([normalize(text).lower() for text in portion])
+                codes, ends = hashing.joined_code_points([normalize(text).lower() for text in portion])
                 yield hashing.character_hashes(codes, ends, SHORTEST, LONGEST)
 
     def fit(
@@ -210,7 +210,7 @@ def _state_memo(tokenizer: str) -> WordCache:
 
 
 def _states_of(words: list[str]) -> NDArray[np.uint64]:
-    return hashing.word_states([word.lower() for word in words])
+    return hashing.word_hash_states([word.lower() for word in words])
 
 
 @dataclass

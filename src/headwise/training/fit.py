@@ -20,7 +20,7 @@ from headwise.nn.embeddings.word_embedding import WordEmbedding
 from headwise.nn.networks.word_model import WordModel
 from headwise.text.vector_files import load_vectors
 from headwise.text.vocabulary import Coverage, Vocabulary, WordVectors, matrix_for
-from headwise.training.loop import REFIT_FOLDER, STATE, EpochReport, Objective, train
+from headwise.training.loop import REFIT_FOLDER, STATE, EpochReport, Objective, run_epochs
 from headwise.training.run_state import RunProgress
 from headwise.training.settings import RunConfig
 from headwise.training.train_result import ModelEnsembleFitter, PostTrainingFit, TrainResult, cross_fit
@@ -90,7 +90,7 @@ class TrainableTask(Protocol):
 @torch.inference_mode(False)
 @torch.enable_grad()
 @default_float32_cpu()
-def fit(
+def fit_model(
     task: TrainableTask,
     parts: DataParts,
     run_config: RunConfig,
@@ -137,24 +137,24 @@ def fit(
         ):
             all_parts = merge_dev_into_train(parts)
             out_of_fold = cross_fit(
-                trainer.train,
+                trainer.train_network,
                 replace(all_parts, dev=[]),
                 run_config.train,
                 folder,
                 resume=resume,
                 report=report,
             )
-            network = refit.train(all_parts, out_of_fold.progress)
+            network = refit.train_network(all_parts, out_of_fold.progress)
             stage(task.post_training_step)
             fitted = task.ensemble_fitter(network.objective).fit(out_of_fold)
             return _result(network, out_of_fold.progress, fitted, refit=True)
-        network = trainer.train(parts, folder, resume=resume, report=report)
+        network = trainer.train_network(parts, folder, resume=resume, report=report)
         stage(task.post_training_step)
         progress, fitter = network.progress, task.ensemble_fitter(network.objective)
         fitted = fitter.fit()
         if not run_config.train.refit or has_dev_file:
             return _result(network, progress, fitted, refit=False)
-        network = refit.train((refit_parts or merge_dev_into_train)(parts), progress)
+        network = refit.train_network((refit_parts or merge_dev_into_train)(parts), progress)
         stage(task.post_training_step)
         task.ensemble_fitter(network.objective).refit(fitter)
         return _result(network, progress, fitted, refit=True)
@@ -178,13 +178,13 @@ def _result(
 
 @dataclass(frozen=True)
 class _NetworkTrainer:
-    """Trains the networks of one `fit`: each is built, initialised, trained and rounded to 16 bits."""
+    """Trains the networks of a `fit_model`: each is built, initialised, trained and rounded to 16 bits."""
 
     task: TrainableTask
     run_config: RunConfig
     vectors: WordVectors | None
 
-    def train(
+    def train_network(
         self,
         parts: DataParts,
         folder: Path,
@@ -196,7 +196,7 @@ class _NetworkTrainer:
         """Train a network on parts; the state of the run is in the folder.
 
         Args:
-            parts, folder, resume, report: See `fit`.
+            parts, folder, resume, report: See `fit_model`.
             until: For a refit: the number of epochs, after which the last weights are used; dev is not
                 evaluated.
         """
@@ -214,7 +214,7 @@ class _NetworkTrainer:
             name: parts.item_type.fingerprint(getattr(parts, name)).sha256 for name in ("train", "dev")
         }
         warm_start = {} if previous is None else {"former": previous.digest}
-        progress = train(
+        progress = run_epochs(
             model,
             objective if until is None else LossOnlyObjective(objective, run_config.train.score),
             run_config.train,
@@ -234,16 +234,16 @@ class _NetworkTrainer:
 
 @dataclass(frozen=True)
 class _Refit:
-    """The last training run of a `fit`, on training and dev items, with all choices made before."""
+    """The last training run of a `fit_model`, on training and dev items, with all choices made before."""
 
     trainer: _NetworkTrainer
     folder: Path
     resume: bool
     report: Callable[[EpochReport], None]
 
-    def train(self, parts: DataParts, progress: RunProgress) -> _TrainedNetwork:
+    def train_network(self, parts: DataParts, progress: RunProgress) -> _TrainedNetwork:
         """Train for as many epochs as were best on dev; the time is added to `progress`."""
-        network = self.trainer.train(
+        network = self.trainer.train_network(
             parts,
             self.folder,
             resume=self.resume and (self.folder / STATE).exists(),

@@ -37,7 +37,7 @@ from headwise.training.run_state import (
     record_signals,
     restore_generators,
     save_state,
-    write_atomically,
+    write_tensors,
 )
 from headwise.training.settings import TrainConfig
 
@@ -112,7 +112,7 @@ class EpochReport:
     part: str = ""
 
 
-def train(
+def run_epochs(
     model: nn.Module,
     objective: Objective,
     config: TrainConfig,
@@ -329,7 +329,7 @@ class _TrainingRun:
             merit = config.selection_score(progress.epoch, scores)
             if merit > progress.best_score or self.until is not None:
                 progress.best_score, progress.best_epoch, progress.stale = merit, progress.epoch, 0
-                write_atomically(self._weights(), self._best(progress.epoch), {})
+                write_tensors(self._weights(), self._best(progress.epoch), {})
             else:
                 progress.stale += 1
         progress.seconds += time.monotonic() - began

@@ -62,7 +62,7 @@ class RunProgress:
     history: list[dict[str, float]] = field(default_factory=list)
 
 
-def write_atomically(tensors: dict[str, Tensor], path: Path, metadata: dict[str, str]) -> None:
+def write_tensors(tensors: dict[str, Tensor], path: Path, metadata: dict[str, str]) -> None:
     """Write a safetensors file so that `path` always holds either the old or the new one, whole.
 
     Raises:
@@ -91,7 +91,7 @@ def save_state(path: Path, tensors: dict[str, Tensor], progress: RunProgress, id
     """
     counters = {**asdict(progress), "best_score": _number(progress.best_score)}
     metadata = {"format": FORMAT, "progress": json.dumps(counters), "identity": json.dumps(identity)}
-    write_atomically(tensors, path, metadata)
+    write_tensors(tensors, path, metadata)
 
 
 def digest_of(tensors: Mapping[str, Tensor]) -> str:

@@ -115,7 +115,7 @@ def test_a_python_call_leaves_no_folder(tmp_path):
 )
 def test_the_first_check_says_what_the_complete_check_says(words, tmp_path, monkeypatch, capsys):
     from headwise.app.cli import main
-    from headwise.app.cli.command_run import run
+    from headwise.app.cli.command_run import run_command
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(
@@ -125,5 +125,5 @@ def test_the_first_check_says_what_the_complete_check_says(words, tmp_path, monk
     first = capsys.readouterr().err
     monkeypatch.undo()
     monkeypatch.chdir(tmp_path)
-    assert run(words.split()) == 2
+    assert run_command(words.split()) == 2
     assert capsys.readouterr().err == first

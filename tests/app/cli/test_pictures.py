@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from headwise.app.cli.console import check_page_output, write_atomically
+from headwise.app.cli.console import check_page_output, write_text
 from headwise.core.errors import HeadwiseError
 from headwise.models.prediction_file import OutputError
 
@@ -52,7 +52,7 @@ def test_commands_look_before_they_work(run, tmp_path, command):
 
 def test_a_page_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     page = tmp_path / "page.html"
-    write_atomically(page, "<svg>one")
+    write_text(page, "<svg>one")
     assert page.read_text() == "<svg>one"
     real = Path.write_text
 
@@ -62,7 +62,7 @@ def test_a_page_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Path, "write_text", full)
     with pytest.raises(OutputError, match="No space left"):
-        write_atomically(page, "<svg>another")
+        write_text(page, "<svg>another")
     assert page.read_text() == "<svg>one"
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
 

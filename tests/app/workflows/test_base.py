@@ -108,14 +108,14 @@ def test_a_base_is_taken_by_itself_where_it_knows_the_words(monkeypatch, tmp_pat
 
 def test_the_last_training_has_the_dev_texts_where_they_were_split_off(tmp_path, base, monkeypatch):
     seen = []
-    train = fit_room.train
+    train = fit_room.run_epochs
 
     def spy(model, objective, *rest, **how):
         whole = getattr(objective, "objective", objective)
         seen.append(len(whole.lengths) - whole.label_name_count)
         return train(model, objective, *rest, **how)
 
-    monkeypatch.setattr(fit_room, "train", spy)
+    monkeypatch.setattr(fit_room, "run_epochs", spy)
     refit = {"train": {"refit": True, "folds": 0}}
     own = run(tmp_path, base, "split", settings=refit, test=texts(tmp_path / "test.csv", 12, 100))
     assert seen == [34, 40]
@@ -199,17 +199,17 @@ def _noted(order, parts):
 def test_a_later_training_that_was_stopped_goes_on(tmp_path, base, monkeypatch, settings, place):
     refit = {"train": settings}
     whole = run(tmp_path, base, "whole", settings=refit).fitted.model
-    train = fit_room.train
+    train = fit_room.run_epochs
 
     def stops(model, objective, config, folder, **how):
         if folder.name == place:
             raise KeyboardInterrupt
         return train(model, objective, config, folder, **how)
 
-    monkeypatch.setattr(fit_room, "train", stops)
+    monkeypatch.setattr(fit_room, "run_epochs", stops)
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path, base, "stopped", settings=refit)
-    monkeypatch.setattr(fit_room, "train", train)
+    monkeypatch.setattr(fit_room, "run_epochs", train)
     resumed = run(tmp_path, base, "stopped", settings=refit, resume=True).fitted.model
     for name, values in whole.state_dict().items():
         assert torch.equal(values, resumed.state_dict()[name]), name

@@ -179,14 +179,14 @@ def test_without_an_encoder_a_probe_reads_the_base_alone(base):
 
 
 def test_training_starts_from_the_encoder_by_itself_and_needs_it_no_more(tmp_path, base, monkeypatch):
-    starts, train = [], fit_module.train
+    starts, train = [], fit_module.run_epochs
 
     def spy(model, *rest, **keywords):
         starts.append({name: values.detach().clone() for name, values in model.named_parameters()})
         assert model.base_encoder is None  # megabytes that the probe alone needed
         return train(model, *rest, **keywords)
 
-    monkeypatch.setattr(fit_module, "train", spy)
+    monkeypatch.setattr(fit_module, "run_epochs", spy)
     result = run(tmp_path, base)
     encoder = load_base_encoder(base)
     for start in starts:

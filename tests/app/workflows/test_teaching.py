@@ -10,7 +10,7 @@ from headwise.app import teachers as encoder_room
 from headwise.app import training_checks as output_folder
 from headwise.app import training_plan
 from headwise.app.cli import main
-from headwise.app.distillation import DistillationSet, DistillationSettings, sample, sharpened
+from headwise.app.distillation import DistillationSet, DistillationSettings, sample_texts, sharpened
 from headwise.app.reporter import Reporter
 from headwise.app.training_checks import LEAST_UNLABELLED, TEACHER_CACHE, TrainingFinished
 from headwise.app.workflows.train import train_files
@@ -173,12 +173,12 @@ def test_what_an_encoder_has_read_is_not_read_again(tmp_path, files, monkeypatch
     def stops(*_arguments, **_settings):
         raise KeyboardInterrupt
 
-    fit = training_plan.fit
-    monkeypatch.setattr(training_plan, "fit", stops)
+    fit = training_plan.fit_model
+    monkeypatch.setattr(training_plan, "fit_model", stops)
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path, files, "hub/encoder")
     assert (tmp_path / "model" / "training" / TEACHER_CACHE).is_dir()
-    monkeypatch.setattr(training_plan, "fit", fit)
+    monkeypatch.setattr(training_plan, "fit_model", fit)
     monkeypatch.setattr(encoder_room.SentenceEncoder, "asked", 0)
     work = tmp_path / "model" / "training" / TEACHER_CACHE
     kept = sorted(path.name for path in work.iterdir())
@@ -283,8 +283,8 @@ def test_weights_repeats_and_empty_labels_of_answers(tmp_path, files, monkeypatc
         taught[:] = [own.weight for own in parts.train if own.shares is not None]
         return was(task, parts, *rest, **more)
 
-    was = training_plan.fit
-    monkeypatch.setattr(training_plan, "fit", fit)
+    was = training_plan.fit_model
+    monkeypatch.setattr(training_plan, "fit_model", fit)
     how = {"unlabelled": False, "settings": [{"data": {"empty_labels": "skip"}}], "listener": told}
     run(tmp_path, files, str(answers), "some", **how)
     assert any("20 unlabelled texts from" in note and "1 repeated" in note for note in said)
@@ -341,8 +341,8 @@ def test_texts_that_are_nearly_dev_or_test_texts_are_not_learnt(tmp_path, files,
         assert known
         return {own for own in rows if own not in known and own[:-2] not in tests and review not in own}
 
-    tests, was = [text(n) for n in range(100, 132)], training_plan.fit
-    monkeypatch.setattr(training_plan, "fit", fit)
+    tests, was = [text(n) for n in range(100, 132)], training_plan.fit_model
+    monkeypatch.setattr(training_plan, "fit_model", fit)
     outcome = run(tmp_path, files, str(answers), unlabelled=False, listener=told)
     near = 33 + len(outcome.parts.dev)
     assert len(taught) == len(rows) - near > 1  # what is nearly a training text may be learnt
@@ -456,12 +456,12 @@ def test_no_teacher_is_proposed_without_one_or_for_a_few_texts(
 
 def test_a_sample_keeps_the_order():
     texts = [str(n) for n in range(1000)]
-    found, total = sample(iter(texts), 100, 1)
+    found, total = sample_texts(iter(texts), 100, 1)
     assert total == 1000
     assert len(set(found)) == 100
     assert found == sorted(found, key=int)
     assert 300 < np.mean([int(text) for text in found]) < 700
-    assert sample(iter(texts), 0, 1) == (texts, 1000)
+    assert sample_texts(iter(texts), 0, 1) == (texts, 1000)
 
 
 def test_a_low_temperature_sharpens():

@@ -36,7 +36,7 @@ from headwise.nn.priors import (
     Window,
     WordDistance,
 )
-from headwise.nn.priors.learned import Tuned, modules, tune
+from headwise.nn.priors.learned import Tuned, attach_terms, learned_modules
 from headwise.nn.ragged import Layout, Ragged
 
 WIDTH, SIZE = 6, 4
@@ -217,7 +217,7 @@ def test_one_vector_for_all_distances_is_plain_attention(impl):
 
 @pytest.mark.parametrize("prior", [Shaw(2), TransformerXL(), T5Buckets(8, 6)], ids=str)
 def test_scores_know_positions_by_their_difference_alone(prior):
-    [terms] = modules([prior], SIZE, WIDTH)
+    [terms] = learned_modules([prior], SIZE, WIDTH)
     for parameter in terms.parameters():
         torch.nn.init.normal_(parameter)
     q, k = torch.randn(2, 1, SIZE).expand(2, 9, SIZE)
@@ -359,7 +359,7 @@ def test_without_its_module_a_learned_prior_is_refused(inputs):
 
 def test_the_chooser_knows_tuned_priors(inputs):
     priors = [Shaw(1), Forward()]
-    tuned = tune(priors, modules(priors, 4, 4))
+    tuned = attach_terms(priors, learned_modules(priors, 4, 4))
     assert choose(inputs((2, 1), 2, 4)[0], tuned, Layout([2, 1])).groups == (
         ("banded", (1,)),
         ("sdpa", (0,)),

@@ -9,7 +9,7 @@ from headwise.nn.attention.self_attention import SelfAttention
 from headwise.nn.embeddings.word_reading import (
     RowEmbedding,
     WordRows,
-    is_one_operation,
+    can_read_words,
     plain_read_words,
     read_words,
 )
@@ -167,7 +167,7 @@ def test_words(dtype, lengths, probability, corrected):
     looked_up = []
     if table is not None:
         table.before_lookup = looked_up.append
-    assert is_one_operation(read, table, norm, dropout)
+    assert can_read_words(read, table, norm, dropout)
     torch.manual_seed(5)
     result = read_words(read, table, norm, dropout)
     assert len(looked_up) == corrected

@@ -19,12 +19,12 @@ from headwise.nn.priors import (
     Window,
     alibi,
 )
-from headwise.nn.priors.learned import modules
+from headwise.nn.priors.learned import learned_modules
 from headwise.nn.ragged import Layout, Ragged
 
 
 def score_of(prior, length=6, heads=4, head=0):
-    [terms] = modules([prior] * heads, 8, 8)
+    [terms] = learned_modules([prior] * heads, 8, 8)
     rows = torch.randn(length, 8, generator=torch.Generator().manual_seed(0))
     return terms.score(rows, rows, PositionPairs.of_length(length), head).detach()
 

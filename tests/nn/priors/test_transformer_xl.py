@@ -4,13 +4,13 @@ import pytest
 import torch
 
 from headwise.nn.priors import PositionPairs, TransformerXL
-from headwise.nn.priors.terms import sinusoids
+from headwise.nn.priors.terms import distance_sinusoids
 
 
 @pytest.mark.parametrize("width", [1, 5, 8])
 @pytest.mark.parametrize("reach", [0, 1, 2, 16, 17, 40])
 def test_sinusoids_of_every_distance(reach, width):
-    table = sinusoids(reach, width, torch.float64, torch.device("cpu"))
+    table = distance_sinusoids(reach, width, torch.float64, torch.device("cpu"))
     assert table.shape == (2 * reach + 1, width)
     for distance, row in zip(range(-reach, reach + 1), table, strict=True):
         angles = torch.tensor(

@@ -78,8 +78,8 @@ def test_runs_of_letters_stand_for_words_that_are_made_of_them():
         [w for w, k in zip(words, listed, strict=True) if k], vectors[listed],
         np.ones(15, np.float32), 512, ridge=0.01,
     )  # fmt: skip
-    from headwise.text.static_embeddings.word_groups import ngram_buckets
+    from headwise.text.static_embeddings.word_groups import subword_buckets
 
-    made = sub[ngram_buckets(["jumping"], 512)[0]].mean(axis=0)
+    made = sub[subword_buckets(["jumping"], 512)[0]].mean(axis=0)
     cosines = vectors @ made / np.linalg.norm(vectors, axis=1) / np.linalg.norm(made)
     assert words[int(cosines.argmax())] == "jumping"

@@ -31,9 +31,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if (problem := _missing_path(words)) is not None:
         print(f"error {problem}", file=sys.stderr)
         return _USAGE
-    from headwise.app.cli.command_run import run
+    from headwise.app.cli.command_run import run_command
 
-    return run(words)
+    return run_command(words)
 
 
 def _missing_path(words: Sequence[str]) -> str | None:

@@ -9,7 +9,7 @@ from cyclopts import Parameter, Token
 from headwise.app.cli.path_checks import (
     check_input,
     check_model,
-    check_parses,
+    check_parse_files,
     check_recipe,
     defer_check,
     names_text,
@@ -107,7 +107,7 @@ OptionalFiles = Annotated[tuple[Path, ...], _FILES, Parameter(negative=(), valid
 OptionalFile = Annotated[Path | None, _FILE, Parameter(validator=_later(check_input))]
 """An optional file to read."""
 
-OptionalParses = Annotated[Path | None, _FILE, Parameter(validator=_later(check_parses))]
+OptionalParses = Annotated[Path | None, _FILE, Parameter(validator=_later(check_parse_files))]
 """An optional file of dependency parses, or two for pairs of texts: `first.heads,second.heads`."""
 
 OptionalRecipe = Annotated[Path | None, _FILE, Parameter(validator=_later(check_recipe))]

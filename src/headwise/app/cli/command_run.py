@@ -27,7 +27,7 @@ USAGE = 2  # exit codes
 BROKEN_PIPE = 141
 
 
-def run(words: Sequence[str]) -> int:
+def run_command(words: Sequence[str]) -> int:
     """Run a command line; see `headwise.app.cli.main`."""
     # Threads that wait by spinning slow small models down on a busy machine. OpenMP reads this variable
     # when torch is loaded, so it is set before.

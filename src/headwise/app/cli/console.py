@@ -184,7 +184,7 @@ def check_page_output(path: Path | None, *endings: str) -> None:
         )
 
 
-def write_atomically(path: Path, text: str) -> None:
+def write_text(path: Path, text: str) -> None:
     """Write a file atomically: on failure the old file stays. "-" is standard output.
 
     Raises:

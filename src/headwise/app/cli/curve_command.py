@@ -9,7 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from headwise.app.cli.argument_types import FileArgument, Integer, Integers, OptionalOutputFile, Switch
-from headwise.app.cli.console import check_page_output, columns, note, output, print_json, write_atomically
+from headwise.app.cli.console import check_page_output, columns, note, output, print_json, write_text
 from headwise.app.cli.flags import flag_values, section_flags
 from headwise.app.cli.path_checks import is_standard
 from headwise.app.cli.terminal import TerminalReporter
@@ -73,7 +73,7 @@ def curve(
     except TrainingInterrupted as stop:
         raise KeyboardInterrupt from stop
     if svg is not None:
-        write_atomically(svg, forecast_curve.figure())
+        write_text(svg, forecast_curve.figure())
         if is_standard(svg):
             return 0
         note(f"the picture is in {svg}")

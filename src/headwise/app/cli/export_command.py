@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from headwise.app.cli.argument_types import ModelFolder, OutputFile, Switch
-from headwise.app.cli.console import note, visible, write_atomically
+from headwise.app.cli.console import note, visible, write_text
 from headwise.app.cli.path_checks import check_output_is_folder, is_standard
 from headwise.core.errors import ConfigError
 
@@ -85,7 +85,7 @@ def _export_page(
     if not is_standard(output):
         check_output_file(output, model, overwrite=overwrite)
     page = export_page(model, without_encoder=without_encoder, examples=examples)
-    write_atomically(output, page.html)
+    write_text(output, page.html)
     if page.left_out:
         note(page.left_out)
     if not is_standard(output):

@@ -14,7 +14,7 @@ from headwise.app.cli.argument_types import (
     OptionalParses,
     Switch,
 )
-from headwise.app.cli.console import check_page_output, columns, note, output, print_json, write_atomically
+from headwise.app.cli.console import check_page_output, columns, note, output, print_json, write_text
 from headwise.app.cli.flags import OpeningArgument, flag_values, section_flags
 from headwise.app.cli.path_checks import check_one_standard_input, is_standard
 from headwise.app.cli.terminal import TerminalReporter
@@ -61,7 +61,7 @@ def heads(
     keep_freed_memory()
     check_page_output(svg, ".svg")
     if svg is not None:
-        write_atomically(svg, draw_learned_priors(model))
+        write_text(svg, draw_learned_priors(model))
         if is_standard(svg):
             return 0
         note(f"the picture is in {svg}")

@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from headwise.app.cli.argument_types import FileArgument, Integer, OptionalOutput, Switch
-from headwise.app.cli.console import excerpt, note, percent, print_json, visible, write_atomically
+from headwise.app.cli.console import excerpt, note, percent, print_json, visible, write_text
 from headwise.app.cli.console import output as console
 from headwise.app.cli.flags import flag_values, section_flags
 from headwise.app.cli.path_checks import is_standard
@@ -75,7 +75,7 @@ def noise(
         names = (*_COLUMNS, "words", "place") if tagged else _COLUMNS
         rows = [(*astuple(issue), file) for issue in issues]
         csv.writer(text, lineterminator="\n").writerows([(*names, "file"), *rows])
-        write_atomically(output, text.getvalue())
+        write_text(output, text.getvalue())
         if is_standard(output):
             return 0
         note(f"{len(issues):,} label issues are in {output}")

@@ -20,7 +20,7 @@ def check_input(path: Path) -> None:
         check_input_file(file)
 
 
-def check_parses(path: Path) -> None:
+def check_parse_files(path: Path) -> None:
     """Check a file of parses, or the two files of pairs with a comma between them."""
     for name in parse_file_names(path):
         check_input(Path(name))

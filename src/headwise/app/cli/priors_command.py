@@ -18,7 +18,7 @@ from headwise.app.cli.argument_types import (
     OptionalRecipe,
     Switch,
 )
-from headwise.app.cli.console import check_page_output, note, print_json, write_atomically
+from headwise.app.cli.console import check_page_output, note, print_json, write_text
 from headwise.app.cli.console import output as output_
 from headwise.app.cli.flags import flag_values, section_flags
 from headwise.app.cli.path_checks import check_one_standard_input, check_output_is_folder, is_standard
@@ -100,7 +100,7 @@ def priors(
     if draw is not None:
         check_page_output(draw, ".html", ".svg")
         picture = picture_of(parse_heads(_DRAWN, len(_DRAWN)))
-        write_atomically(draw, _PAGE_START * (draw.suffix.lower() == ".html") + picture)
+        write_text(draw, _PAGE_START * (draw.suffix.lower() == ".html") + picture)
         if not is_standard(draw):
             note(f"the picture is in {draw}")
         return

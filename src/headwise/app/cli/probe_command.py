@@ -13,7 +13,7 @@ from headwise.app.cli.argument_types import (
     OptionalParses,
     Switch,
 )
-from headwise.app.cli.console import check_page_output, columns, note, output, print_json, write_atomically
+from headwise.app.cli.console import check_page_output, columns, note, output, print_json, write_text
 from headwise.app.cli.flags import LABEL_SETTINGS, flag_values, section_flags
 from headwise.app.cli.path_checks import check_one_standard_input, is_standard
 from headwise.app.cli.terminal import TerminalReporter
@@ -73,9 +73,7 @@ def probe(
         rows = session.rows(texts, parses=parses, reading=flag_values(read), reporter=TerminalReporter())
     distances = look(encoder, (row.item for row in islice(rows, most)))
     if svg is not None:
-        write_atomically(
-            svg, attention_span_figure(distances, f"How far the heads of {Path(model).name} look")
-        )
+        write_text(svg, attention_span_figure(distances, f"How far the heads of {Path(model).name} look"))
         if is_standard(svg):
             return
         note(f"the picture is in {svg}")

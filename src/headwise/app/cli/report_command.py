@@ -9,7 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from headwise.app.cli.argument_types import ModelFolder, OptionalFile, OptionalParses, OutputFile, Switch
-from headwise.app.cli.console import note, write_atomically
+from headwise.app.cli.console import note, write_text
 from headwise.app.cli.flags import OpeningArgument, flag_values, section_flags
 from headwise.app.cli.path_checks import check_one_standard_input, is_standard
 from headwise.app.cli.terminal import TerminalReporter
@@ -72,6 +72,6 @@ def write_page(output: Path, page: str) -> None:
     Raises:
         OutputError: HW604, it cannot be written.
     """
-    write_atomically(output, page)
+    write_text(output, page)
     if not is_standard(output):
         note(f"the report is in {output}")

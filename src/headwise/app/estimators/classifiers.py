@@ -21,8 +21,8 @@ from headwise.app.estimators.estimator_inputs import (
     Inputs,
     Targets,
     Weights,
-    check_columns,
     check_targets,
+    check_unique_names,
     dimensions,
     plain_str,
     unpack_dev,
@@ -305,7 +305,7 @@ def _examples(
     shape = np.shape(cast(Any, y))
     if len(shape) == 2 and shape[1] > 1:
         columns = list(getattr(y, "columns", range(shape[1])))
-        check_columns(columns)
+        check_unique_names(columns)
         names = check_labels(columns)
         if known_labels is not None and set(map(str, names)) != set(map(str, known_labels)):
             raise ValueError(

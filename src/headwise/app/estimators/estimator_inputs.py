@@ -100,7 +100,7 @@ def check_targets(y: Targets, answers: str) -> Sequence[Any]:
     return cast(Sequence[Any], y) if isinstance(y, Sequence) or hasattr(y, "__array__") else list(y)
 
 
-def check_columns(names: Sequence[object]) -> None:
+def check_unique_names(names: Sequence[object]) -> None:
     """Check that column names are unique.
 
     Raises:

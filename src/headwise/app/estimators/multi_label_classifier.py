@@ -17,8 +17,8 @@ from headwise.app.estimators.estimator_inputs import (
     Inputs,
     Targets,
     Weights,
-    check_columns,
     check_targets,
+    check_unique_names,
     dimensions,
     plain_str,
     unpack_dev,
@@ -181,7 +181,7 @@ def _columns(y: Targets) -> list[str] | None:
     names = list(getattr(y, "columns", ()))
     if names == list(range(len(names))):
         return None
-    check_columns(names)
+    check_unique_names(names)
     return [plain_str(name) for name in names]
 
 

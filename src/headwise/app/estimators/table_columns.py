@@ -15,7 +15,7 @@ from headwise.core.errors import ConfigError
 from headwise.data.columns.column_names import join_text_parts, joined_column_names
 from headwise.data.columns.tabular_columns import TabularColumn, guess_type, parse_features
 from headwise.data.items.examples import Example
-from headwise.data.readers.tabular_cells import cell_text, is_missing, row_of
+from headwise.data.readers.tabular_cells import is_missing, memory_cell_text, row_of
 from headwise.nn.encoders.encoder_configs import EncoderName
 from headwise.nn.networks.trained_models import ModelType
 from headwise.training.callbacks import TrainingCallback
@@ -105,7 +105,9 @@ class TableEstimator(TextEstimator[ModelType]):
         for column in _requested(self.feature_columns):
             if column.type is None:
                 try:
-                    kind, _ = guess_type(column.name, [cell_text(cell) for cell in _cells(X, column.name)])
+                    kind, _ = guess_type(
+                        column.name, [memory_cell_text(cell) for cell in _cells(X, column.name)]
+                    )
                 except ValueError as error:
                     raise ConfigError(
                         f"the type of the column {column.name!r} cannot be guessed: {error}; name it, "

@@ -45,7 +45,7 @@ def serve(
         most_bytes: See `headwise.app.serve.http_app.create_app`.
         most_waiting: See `headwise.app.serve.http_app.create_app`.
         most_seconds: See `headwise.app.serve.http_app.create_app`.
-        grace_seconds: See `headwise.app.serve.middleware.run`.
+        grace_seconds: See `headwise.app.serve.middleware.run_server`.
         root_path: See `headwise.app.serve.http_app.create_app`.
         cors: See `headwise.app.serve.http_app.create_app`.
         examples: See `headwise.app.serve.http_app.create_app`.
@@ -71,7 +71,7 @@ def serve(
     if root_path and not root_path.startswith("/"):
         raise ConfigError(f"--root-path {root_path}; expected a path from the root, such as /{root_path}")
     from headwise.app.serve.http_app import create_app, is_local
-    from headwise.app.serve.middleware import run
+    from headwise.app.serve.middleware import run_server
 
     folders = [folder] if isinstance(folder, Path | str) else folder
     services = [ModelService(one, **answering) for one in folders]
@@ -100,7 +100,7 @@ def serve(
                 "whoever reaches this address may ask, and nothing is encrypted: where that matters, put a "
                 "server before it that asks who they are"
             )
-        run(app, listening, grace_seconds, lambda: _reload(services, reporter))
+        run_server(app, listening, grace_seconds, lambda: _reload(services, reporter))
 
 
 def _reload(services: Sequence[ModelService], reporter: Reporter) -> None:

@@ -274,7 +274,7 @@ def _escaped(value: str) -> str:
     return value.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
 
 
-def run(
+def run_server(
     app: FastAPI, listener: socket.socket, grace_seconds: float, reload: Callable[[], None] | None = None
 ) -> None:
     """Serve requests until a signal stops the process, then answer those that have begun.

@@ -68,9 +68,9 @@ def report_file(
         raise ConfigError(f"--parses {parses} needs the file of the texts; give it with --data")
     session = ModelSession.open(folder, device=device, pipeline=pipeline)
     if data is None:
-        return report(session, None)
+        return render_report(session, None)
     read = session.read_scoped(data, unknown_label=unknown_label, **file_arguments)
-    return report(session, EvaluatedItems.of(session, *read))
+    return render_report(session, EvaluatedItems.of(session, *read))
 
 
 def report_outcome(outcome: TrainingReport, folder: Path) -> str:
@@ -80,10 +80,10 @@ def report_outcome(outcome: TrainingReport, folder: Path) -> str:
         file = parts.files.get("test") or parts.files["train"]
         items = file.with_items(parts.test)
         evaluated = EvaluatedItems(session, items, outcome.test, part="test ", novelty=outcome.novelty)
-    return report(session, evaluated)
+    return render_report(session, evaluated)
 
 
-def report(session: ModelSession, evaluated: EvaluatedItems | None) -> str:
+def render_report(session: ModelSession, evaluated: EvaluatedItems | None) -> str:
     """The report page of a model, as HTML, with an evaluation on items if there is one."""
     task, info, folder = session.task, session.info, Path(session.folder)
     metrics, many = info.metrics, task.item_type.nouns.many

@@ -111,7 +111,9 @@ def _second(pair: EncodedPair) -> EncodedText:
     return pair.second
 
 
-def features_of(settings: ExportSettings, vocabulary: Vocabulary, character_encoder: Any) -> TextFeatures:
+def text_features_of(
+    settings: ExportSettings, vocabulary: Vocabulary, character_encoder: Any
+) -> TextFeatures:
     """The text encoder of a model; for `character_encoder` see `TextFeatures`."""
     windows = settings.windows
     return TextFeatures(
@@ -148,7 +150,7 @@ class ExportedModel(PredictionModel):
         linear_model: PredictionLinearModel | None,
         outputs: AnyOutputs,
     ):
-        features = features_of(settings, vocabulary, None if base is None else base.prepare)
+        features = text_features_of(settings, vocabulary, None if base is None else base.prepare)
         super().__init__(features, base, linear_model, outputs)
         self.settings = settings
 
@@ -215,7 +217,7 @@ class ExportedTagger(ChainTagger):
         outputs: JsonMapping,
     ):
         self.settings, self.network, self.linear_model = settings, network, linear_model
-        self.features = features_of(settings, vocabulary, character_encoder(prepare))
+        self.features = text_features_of(settings, vocabulary, character_encoder(prepare))
         tags, alphabet = outputs["tags"], outputs["alphabet"]
         self.name_tags(tags, outputs["written"], settings.tags.scheme, alphabet)
         self.set_chain(chain, learned=settings.tags.crf, constraints=settings.tags.constraints)

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from headwise.nn.attention import SelfAttention
-from headwise.nn.attention.padded import cross_attention, memo_of
+from headwise.nn.attention.padded import memo_of, padded_cross_attention
 from headwise.nn.encoders.encoder import Encoded, Positions, sinusoids
 from headwise.nn.encoders.set_transformer import MAB, LearnedSet
 from headwise.nn.encoders.star_transformer import StarStep, StarTransformer
@@ -139,7 +139,7 @@ class PaddedMAB(nn.Module):
         query, key, value = (
             row_set.unflatten(0, shape) for row_set, shape in zip(rows, shapes, strict=True)
         )
-        seen = cross_attention(query, key, value, y.lengths, y.layout.longest, self.block.scale)
+        seen = padded_cross_attention(query, key, value, y.lengths, y.layout.longest, self.block.scale)
         return self.block.added(x, rows[0], seen.flatten(0, 1))
 
 
@@ -215,5 +215,5 @@ def _relay(step: StarStep, s: Tensor, h: Ragged) -> Tensor:
 
     query = att.query(s).unflatten(0, (shape[0], relays)).unflatten(2, (att.heads, -1))
     lengths = h.lengths + relays
-    attended = cross_attention(query, both(att.key), both(att.value), lengths, shape[1] + relays)
+    attended = padded_cross_attention(query, both(att.key), both(att.value), lengths, shape[1] + relays)
     return att.out(attended.flatten(2).flatten(0, 1))

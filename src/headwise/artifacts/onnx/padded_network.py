@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from headwise.artifacts.onnx.padded_encoders import PaddedLayout, on_padded
-from headwise.nn.attention.padded import cross_attention
+from headwise.nn.attention.padded import padded_cross_attention
 from headwise.nn.embeddings.base_embedding import BaseEmbedding
 from headwise.nn.embeddings.character_embedding import CharacterCNN, CharacterEmbedding, CharacterLSTM
 from headwise.nn.embeddings.word_embedding import CharacterAugmentedEmbedding, WordEmbedding
@@ -267,7 +267,7 @@ def _cross_attend(block: Any, side: Encoded, partner: Encoded) -> Encoded:
         shapes = [(layout.texts, layout.longest) for layout in (rows.layout, partner.tokens.layout)]
         sides = zip(block.projected(rows, partner.tokens), (shapes[0], shapes[1], shapes[1]), strict=True)
         query, key, value = (heads.unflatten(0, shape) for heads, shape in sides)
-        attended = cross_attention(query, key, value, partner.tokens.lengths, shapes[1][1])
+        attended = padded_cross_attention(query, key, value, partner.tokens.lengths, shapes[1][1])
         return rows.with_values(block.joined(rows.values, attended.flatten(0, 1).flatten(1)))
 
     summary = side.summary

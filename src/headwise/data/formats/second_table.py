@@ -5,7 +5,7 @@ from itertools import chain
 
 from headwise.data.files.file_source import DataSource, look_ahead
 from headwise.data.formats.csv_records import Cells
-from headwise.data.formats.table_header import is_number
+from headwise.data.formats.table_header import is_numeric_cell
 
 _LEAST_ROWS = 10  # above a blank line, from which on a column without numbers tells
 _MOST_ROWS = 50  # that are compared
@@ -50,7 +50,7 @@ def _differ(above: Sequence[Sequence[str]], below: Sequence[Sequence[str]]) -> b
     if any(cell.strip() and cell in upper for upper, lower in columns for cell in lower):
         return False
     return any(
-        not any(map(is_number, upper))
-        and all(map(is_number, lower[int(len(lower) > 1 and not is_number(lower[0])) :]))
+        not any(map(is_numeric_cell, upper))
+        and all(map(is_numeric_cell, lower[int(len(lower) > 1 and not is_numeric_cell(lower[0])) :]))
         for upper, lower in columns
     )

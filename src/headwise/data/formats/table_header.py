@@ -46,14 +46,14 @@ def has_header(rows: Sequence[Sequence[str]], options: ReadOptions) -> bool:
     first = [clean_name(cell) for cell in rows[0]]
     below = [row for row in rows[1:] if len(row) == len(first)]
     usual = has_usual_name_in(first)
-    names_apart = below and not any(map(is_number, first))
+    names_apart = below and not any(map(is_numeric_cell, first))
     if usual or names_apart:
         below = [row for row in below if not is_same_header(first, row)]
     columns = [[row[i] for row in below if row[i].strip()] for i in range(len(first))]
     if _numbers_columns(first, columns):
         return True
     if any(
-        cell in column and not (usual and is_number(cell))
+        cell in column and not (usual and is_numeric_cell(cell))
         for cell, column in zip(first, columns, strict=True)
     ):
         return False
@@ -64,7 +64,7 @@ def has_header(rows: Sequence[Sequence[str]], options: ReadOptions) -> bool:
     full = [cell for cell in first if cell]
     pairs = [pair for pair in zip(first, columns, strict=True) if pair[0] and pair[1]]
     distinct = len(set(full)) == len(full)
-    if distinct and any(all(map(is_number, column)) for _, column in pairs):
+    if distinct and any(all(map(is_numeric_cell, column)) for _, column in pairs):
         return True
     if distinct and any(
         not fits(cell) and len(column) > 1 and all(map(fits, column))
@@ -131,10 +131,10 @@ def _numbers_columns(first: Sequence[str], columns: Sequence[Sequence[str]]) -> 
 
 
 def _is_text(column: Sequence[str]) -> bool:
-    return bool(column) and _mean_words(column) >= 2 and not all(map(is_number, column))
+    return bool(column) and _mean_words(column) >= 2 and not all(map(is_numeric_cell, column))
 
 
-def is_number(cell: str) -> bool:
+def is_numeric_cell(cell: str) -> bool:
     """Whether a cell is a number as Python writes it."""
     try:
         float(cell)

@@ -13,7 +13,7 @@ from headwise.data.formats.second_table import first_table
 from headwise.data.formats.table_header import (
     caption_rows,
     has_header,
-    is_number,
+    is_numeric_cell,
     is_rule,
     is_same_header,
     nameless_column,
@@ -200,7 +200,7 @@ class _Profile:
     values: frozenset[str]
 
     def fits(self, cell: str) -> bool:
-        return is_number(cell) if self.numbers else cell.strip() in self.values
+        return is_numeric_cell(cell) if self.numbers else cell.strip() in self.values
 
 
 class SwallowedRows:
@@ -263,7 +263,7 @@ def _profile(cells: Sequence[str]) -> _Profile | None:
     full = [cell.strip() for cell in cells if cell.strip()]
     if not full:
         return None
-    if all(map(is_number, full)):
+    if all(map(is_numeric_cell, full)):
         return _Profile(True, frozenset())
     values = frozenset(full)
     few = 2 * len(values) <= len(full) and all(len(value.split()) <= _SHORT for value in values)

@@ -19,9 +19,9 @@ from headwise.data.readers.bags import (
     BAG_NAMES,
     Bag,
     BagData,
+    cell_number,
     instances_digest,
     is_uci,
-    parse_number,
     read_bags,
 )
 
@@ -136,4 +136,4 @@ def looks_like_bags(lines: Sequence[str], delimiter: str | None = None) -> str |
 
 
 def _is_number(cell: str) -> bool:
-    return parse_number(cell) is not None
+    return cell_number(cell) is not None

@@ -184,12 +184,10 @@ def is_uci(cells: Sequence[str]) -> bool:
     """Whether a row is one of UCI's Musk data: a name, its conformation, features, and the label with a
     full stop."""
     last = cells[-1].strip()
-    return (
-        len(cells) > 3 and parse_number(cells[1]) is None and last.endswith(".") and last[:-1].isdecimal()
-    )
+    return len(cells) > 3 and cell_number(cells[1]) is None and last.endswith(".") and last[:-1].isdecimal()
 
 
-def parse_number(cell: str) -> float | None:
+def cell_number(cell: str) -> float | None:
     """The number in a cell; None if it is not a number."""
     try:
         return None if "_" in cell else float(cell)
@@ -205,7 +203,7 @@ def _names(
     header = options.header
     if header is None:
         header = form == "csv" and (
-            all(parse_number(cell) is None for cell in first[2:])
+            all(cell_number(cell) is None for cell in first[2:])
             or _is_header([cell.strip() for cell in first], features, options)
         )
     if not header:
@@ -319,7 +317,7 @@ def _column_by_name(
 ) -> int:
     """The column with one of the usual names, else the first that does not hold numbers."""
     named = next((i for i in free if normal_name(names[i]) in usual_names), None)
-    words = next((i for row in sample[:1] for i in free if parse_number(row[i]) is None), free[0])
+    words = next((i for row in sample[:1] for i in free if cell_number(row[i]) is None), free[0])
     return words if named is None else named
 
 
@@ -376,7 +374,7 @@ def _add(
         return
     values = array("f")
     for i in columns.features:
-        value = parse_number(cells[i])
+        value = cell_number(cells[i])
         if value is None or not abs(value) <= LARGEST_FLOAT32:
             problem = f"{cells[i]!r} in the column {columns.names[i]!r}"
             expected = "a finite number (float32)"

@@ -98,7 +98,7 @@ def read_files_as_one(
     data_sets = [first]
     for name in names:
         data = read(name, options, on_error, schema=schema)
-        check_columns(first, data)
+        check_same_columns(first, data)
         data_sets.append(item_type.label_type.respell_as_training(list(first.labels), data)[0])
     notes = list(first.notes)
     notes += [note for data in data_sets[1:] for note in data.notes if note not in notes]
@@ -132,7 +132,7 @@ def rows_of_files(first: InputRows, rest: Iterator[InputRows]) -> InputRows:
     def rows() -> Iterator[InputRow[Any]]:
         yield from _placed(first)
         for later in rest:
-            check_columns(first, later)
+            check_same_columns(first, later)
             yield from _placed(later)
 
     return replace(first, rows=rows())
@@ -162,7 +162,7 @@ def _with_columns(options: Any, data: Any) -> Any:
     return replace(options, **names)
 
 
-def check_columns(first: Any, later: Any) -> None:
+def check_same_columns(first: Any, later: Any) -> None:
     """Check that two files were read from the same columns.
 
     Raises:

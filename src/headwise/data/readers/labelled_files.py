@@ -52,7 +52,7 @@ from headwise.data.readers.file_sets import (
     null_text_notes,
     repeated_header_notes,
 )
-from headwise.data.readers.tabular_cells import read_cells, source_of, typed_columns, with_values
+from headwise.data.readers.tabular_cells import read_tabular_cells, source_of, typed_columns, with_values
 
 Chosen = TypeVar("Chosen", covariant=True)
 Item = TypeVar("Item")
@@ -145,7 +145,7 @@ def _labelled_examples(
                 continue
             label = label or shares.likeliest
         if (weight := read_weight(record, columns.weight, source)) is not None:
-            cells = read_cells(record, columns.tabular)
+            cells = read_tabular_cells(record, columns.tabular)
             yield Example(text, label, record.line, shares=shares, weight=weight, tabular=cells)
 
 
@@ -168,7 +168,7 @@ def _multi_label_examples(
             repeated.append(record.line)
         occurring.update(labels)
         unlabelled += not labels
-        tabular = read_cells(record, columns.tabular)
+        tabular = read_tabular_cells(record, columns.tabular)
         yield MultiLabelExample(text, None, record.line, labels=labels, weight=weight, tabular=tabular)
     if unlabelled and has_label_columns(columns):
         source.notes.append(f"texts without a label, which is an answer like others: {unlabelled:,}")
@@ -223,7 +223,7 @@ def _rows(records: Iterator[Record], columns: Columns, source: DataSource) -> It
         text = read_text_field(record, columns.text, source)
         if text is not None:
             label = without_invisible(as_text(record.fields.get(columns.label or ""))) or None
-            example = Example(text, label, record.line, tabular=read_cells(record, columns.tabular))
+            example = Example(text, label, record.line, tabular=read_tabular_cells(record, columns.tabular))
             for item in with_values([example], columns.tabular, source) if columns.tabular else [example]:
                 yield InputRow(record.line, dict(record.fields), item)
 

@@ -29,7 +29,7 @@ def source_of(
     return DataSource(path, with_columns, on_error, trained=True)
 
 
-def read_cells(record: Record, columns: tuple[TabularColumn, ...]) -> TabularRow | None:
+def read_tabular_cells(record: Record, columns: tuple[TabularColumn, ...]) -> TabularRow | None:
     """The cells of the columns beside the text, as they stand in the file; None without such columns."""
     if not columns:
         return None
@@ -112,7 +112,7 @@ def row_of(values: Sequence[object], columns: tuple[TabularColumn, ...]) -> Tabu
     row = []
     for column, value in zip(columns, values, strict=True):
         try:
-            row.append(column.value(cell_text(value)))
+            row.append(column.value(memory_cell_text(value)))
         except ValueError as error:
             raise ConfigError(f"column {column.name!r}: {error}", code="HW145") from None
     return TabularRow(columns, tuple(row))
@@ -123,7 +123,7 @@ def is_missing(value: object) -> bool:
     return value is None or type(value).__name__ == "NAType" or value != value
 
 
-def cell_text(value: object) -> str:
+def memory_cell_text(value: object) -> str:
     """A cell in memory (a number, a date, a text, None) as it would stand in a file."""
     if is_missing(value):
         return ""

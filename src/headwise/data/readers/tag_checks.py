@@ -133,7 +133,7 @@ def spans_without_begin(sentences: Sequence[TaggedSentence]) -> list[TokenPositi
     return places if begun > len(places) else []
 
 
-def count_entities(sentences: Iterable[TaggedSentence]) -> dict[str, int]:
+def count_entity_types(sentences: Iterable[TaggedSentence]) -> dict[str, int]:
     """The number of entities of each type, the most frequent first, then by name.
 
     Entities are delimited as in conlleval, for all schemes; empty if the tags mark none.

@@ -29,7 +29,7 @@ from headwise.data.items.examples import TaggedSentence
 from headwise.data.readers.file_sets import null_text_notes
 from headwise.data.readers.tag_checks import (
     bmes_as_bioes,
-    count_entities,
+    count_entity_types,
     marks_entities,
     nonstandard_span_tag,
     spans_without_begin,
@@ -76,7 +76,7 @@ class TaggedData(Dataset[TaggedSentence]):
     @property
     def entities(self) -> dict[str, int]:
         """The number of entities of each type; empty if tags mark no entities."""
-        return count_entities(self.items) if marks_entities(self.labels) else {}
+        return count_entity_types(self.items) if marks_entities(self.labels) else {}
 
     def with_items(self, items: list[TaggedSentence]) -> "TaggedData":
         """This data set with other sentences; `documents` and `files` are empty if their number differs."""

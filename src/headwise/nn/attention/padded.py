@@ -73,7 +73,7 @@ def memo_of(lengths: Tensor, longest: int, marks: Mapping[str, Tensor]) -> dict[
     return {Plan: PaddedPlan(lengths, longest, marks)}
 
 
-def cross_attention(
+def padded_cross_attention(
     query: Tensor, key: Tensor, value: Tensor, lengths: Tensor, longest: int, scale: float | None = None
 ) -> Tensor:
     """`headwise.nn.attention.cross.cross_attention` of padded texts.

@@ -13,7 +13,7 @@ from headwise.nn.attention.cpu import projected
 from headwise.nn.attention.dispatch import attention, check_priors
 from headwise.nn.layers.row_blocks import BlockedLinear, linear
 from headwise.nn.priors import Prior
-from headwise.nn.priors.learned import modules, tune
+from headwise.nn.priors.learned import attach_terms, learned_modules
 from headwise.nn.priors.validation import check_meaning
 from headwise.nn.ragged import Ragged, RaggedModule
 from headwise.nn.torch_modes import exclude_from_compile
@@ -94,7 +94,7 @@ class SelfAttention(RaggedModule):
         self.impl = impl
         inner = len(self.priors) * head_size
         self.query, self.key, self.value, self.out = projections(width, inner, bias=bias)
-        self.learned = nn.ModuleList(modules(self.priors, head_size, width))
+        self.learned = nn.ModuleList(learned_modules(self.priors, head_size, width))
         self._attending = [h for h, prior in enumerate(self.priors) if not prior.is_identity]
 
     def forward(self, x: Ragged) -> Ragged:
@@ -108,7 +108,7 @@ class SelfAttention(RaggedModule):
         mixed = self.value(x.values).unflatten(-1, (len(self.priors), self.head_size))
         if self._attending:
             query, key = (self._project(x.values, projection) for projection in (self.query, self.key))
-            priors = tune(self.priors, self.learned)
+            priors = attach_terms(self.priors, self.learned)
             # `torch.compile` cannot see through what is kept of a batch, and in PyTorch 2.14 fails at it.
             mixed = exclude_from_compile(attention)(query, key, mixed, priors, x.layout, self.impl)
         return x.with_values(self.out(mixed.flatten(1)))

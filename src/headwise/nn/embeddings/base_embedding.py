@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn.functional import embedding_bag, normalize
 
 from headwise.core import native
-from headwise.nn.embeddings.word_reading import RowEmbedding, WordRows, is_one_operation, read_words
+from headwise.nn.embeddings.word_reading import RowEmbedding, WordRows, can_read_words, read_words
 from headwise.nn.layers.dropout import Dropout
 from headwise.nn.layers.row_blocks import BlockedLinear
 from headwise.nn.ragged import Layout, Ragged
@@ -135,7 +135,7 @@ class BaseEmbedding(nn.Module):
             mask = torch.rand(weights.shape, device=weights.device) >= self.config.word_dropout
             weights = weights * mask
         words = WordRows(vectors, places, ids.values, weights, ids.offsets)
-        if is_one_operation(words, self.vectors, self.norm, self.dropout):
+        if can_read_words(words, self.vectors, self.norm, self.dropout):
             rows, sums = read_words(words, self.vectors, self.norm, self.dropout)
             return ids.with_values(self._projected(rows)), _at_length_1(sums)
         vectors = self.with_corrections(vectors.index_select(0, places), ids.values)

@@ -53,7 +53,7 @@ class WordRows(NamedTuple):
     offsets: Tensor
 
 
-def is_one_operation(
+def can_read_words(
     words: WordRows, corrections: RowEmbedding | None, norm: nn.LayerNorm, dropout: Dropout
 ) -> bool:
     """Whether `read_words` can compute this: on the CPU, with corrections that are updated row by row."""

@@ -24,7 +24,7 @@ from headwise.nn.encoders.disan import DirectionalAttention
 from headwise.nn.encoders.set_transformer import MAB
 from headwise.nn.encoders.star_transformer import StarStep, projected
 from headwise.nn.priors import PositionPairs
-from headwise.nn.priors.learned import tune
+from headwise.nn.priors.learned import attach_terms
 from headwise.nn.ragged import Layout, Ragged
 
 
@@ -148,7 +148,7 @@ def _self(
         projection(x.values).unflatten(-1, (heads, -1))
         for projection in (module.query, module.key, module.value)
     )
-    priors, names = tune(module.priors, module.learned), tuple(map(str, module.priors))
+    priors, names = attach_terms(module.priors, module.learned), tuple(map(str, module.priors))
     looks, mixed = [], torch.zeros_like(value)
     for text, (start, size) in enumerate(_cuts(x.layout)):
         rows = slice(start, start + size)

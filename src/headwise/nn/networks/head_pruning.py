@@ -13,7 +13,7 @@ from headwise.core.errors import ConfigError
 from headwise.nn.attention.self_attention import Heads, SelfAttention
 from headwise.nn.encoders.encoder_configs import encoder_name
 from headwise.nn.priors.base import PositionPairs, Prior
-from headwise.nn.priors.learned import Tuned, tune
+from headwise.nn.priors.learned import Tuned, attach_terms
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,9 @@ def trained_priors(encoder: nn.Module) -> list[list[TrainedPrior]]:
     for attention in encoder.modules():
         if isinstance(attention, SelfAttention):
             # Drawn on the processor, whatever the model computes on.
-            tuned = tune(attention.priors, cast(nn.ModuleList, deepcopy(attention.learned).float().cpu()))
+            tuned = attach_terms(
+                attention.priors, cast(nn.ModuleList, deepcopy(attention.learned).float().cpu())
+            )
             names = described_priors(attention)
             layers.append(
                 [
@@ -88,7 +90,9 @@ def trained_priors(encoder: nn.Module) -> list[list[TrainedPrior]]:
 def described_priors(attention: SelfAttention) -> list[str]:
     """The prior of each head of a layer, with what the head has learned: "learned slope (slope 0.31)"."""
     described = []
-    for prior, tuned in zip(attention.priors, tune(attention.priors, attention.learned), strict=True):
+    for prior, tuned in zip(
+        attention.priors, attach_terms(attention.priors, attention.learned), strict=True
+    ):
         terms = tuned.terms if isinstance(tuned, Tuned) else ()
         learned = [text for term, head in terms if (text := term.description(head)) is not None]
         described.append(f"{prior} ({', '.join(learned)})" if learned else str(prior))

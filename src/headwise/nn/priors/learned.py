@@ -78,14 +78,14 @@ class Tuned(Prior):
         return str(self.prior)
 
 
-def modules(priors: Sequence[Prior], head_size: int, width: int) -> list[Terms]:
+def learned_modules(priors: Sequence[Prior], head_size: int, width: int) -> list[Terms]:
     """The modules of all learned priors of a layer, one for each, in the order in which they come."""
     heads = Counter(part for prior in priors for part in prior.learned)
     return [cast(Terms, part.module(count, head_size, width)) for part, count in heads.items()]
 
 
-def tune(priors: Sequence[Prior], terms: Iterable[nn.Module]) -> Sequence[Prior]:
-    """The priors of all heads of a layer with the modules that `modules` made put in."""
+def attach_terms(priors: Sequence[Prior], terms: Iterable[nn.Module]) -> Sequence[Prior]:
+    """The priors of all heads of a layer with the modules that `learned_modules` made attached."""
     of_part = dict(zip(_parts(priors), cast(Iterable[Terms], terms), strict=True))
     if not of_part:
         return priors

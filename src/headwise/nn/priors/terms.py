@@ -123,13 +123,13 @@ class TransformerXLTerms(Terms):
     def score(self, query: Tensor, key: Tensor, pairs: PositionPairs, head: int) -> Tensor:
         n, (size, width) = query.shape[-2], self.relative[head].shape
         u, v, w = (x[head].to(query.dtype) for x in (self.u, self.v, self.relative))
-        r = sinusoids(n, width, query.dtype, query.device) @ w.T  # [2n + 1, size]
+        r = distance_sinusoids(n, width, query.dtype, query.device) @ w.T  # [2n + 1, size]
         to_content = (key @ u).unsqueeze(-2)
         to_place = pick((query + v) @ r.T, pairs.query - pairs.key + n)
         return (to_content + to_place) / size**0.5
 
 
-def sinusoids(reach: int, width: int, dtype: torch.dtype, device: torch.device) -> Tensor:
+def distance_sinusoids(reach: int, width: int, dtype: torch.dtype, device: torch.device) -> Tensor:
     """R for the distances -reach to reach, `[2 * reach + 1, width]`: sines, then cosines."""
     made = max(16, 1 << (reach - 1).bit_length())  # one table for all lengths up to a power of two
     make = _table if is_cacheable() else _table.__wrapped__

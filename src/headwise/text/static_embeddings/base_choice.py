@@ -10,7 +10,7 @@ import numpy as np
 
 from headwise.core.errors import ConfigError
 from headwise.core.tokenizer import get_tokenizer, normalize_spelling
-from headwise.text.static_embeddings.base_folder import read_words
+from headwise.text.static_embeddings.base_folder import read_word_list
 from headwise.text.static_embeddings.base_vectors import BaseError, StaticEmbeddings
 from headwise.text.static_embeddings.installed_bases import (
     AND,
@@ -177,7 +177,7 @@ def _coverages(counts: Mapping[str, int]) -> dict[str, set[str]]:
 
 @lru_cache(maxsize=64)
 def _listing(folder: Path, _changed: int) -> dict[str, int]:
-    return {word: number for number, word in enumerate(read_words(folder))}
+    return {word: number for number, word in enumerate(read_word_list(folder))}
 
 
 def _is_listed(word: str, listing: Mapping[str, int]) -> bool:

@@ -88,7 +88,7 @@ def _verified(folder: Path, name: str, about: JsonObject) -> bytes:
             raise BaseError(f"{folder / name}: damaged, or of another base; copy all of it again")
 
 
-def read_words(folder: Path) -> list[str]:
+def read_word_list(folder: Path) -> list[str]:
     """The listed words of a base in order, without its vectors.
 
     Raises:

@@ -21,7 +21,7 @@ from headwise.text.static_embeddings.word_groups import (
     WordClusters,
     compound_parts,
     find_spelling_variant,
-    ngram_buckets,
+    subword_buckets,
 )
 from headwise.text.text_reader import Lexicon, TokenizedTexts
 
@@ -143,7 +143,7 @@ class StaticEmbeddings:
     def _piece(self, word: str) -> WordComposition:
         if listed := self._listed(word):
             return WordComposition(tuple(listed), float(self.weights[listed].sum()))
-        runs, _ = ngram_buckets([word], len(self.subwords))
+        runs, _ = subword_buckets([word], len(self.subwords))
         return WordComposition(tuple((len(self.words) + runs).tolist()), float(self.weights[-1]))
 
     def _listed(self, word: str) -> list[int]:
@@ -163,7 +163,9 @@ class StaticEmbeddings:
         for place in np.flatnonzero(sizes).tolist():
             weights[place] = self.weights[listed[place]].sum()
         unlisted = sizes == 0
-        runs, ends = ngram_buckets([plain[place] for place in np.flatnonzero(unlisted)], len(self.subwords))
+        runs, ends = subword_buckets(
+            [plain[place] for place in np.flatnonzero(unlisted)], len(self.subwords)
+        )
         sizes[unlisted] = np.diff(ends)
         rows, is_run = np.empty(int(sizes.sum()), dtype=np.int32), np.repeat(unlisted, sizes)
         rows[is_run] = runs + len(self.words)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from headwise.core import native
 from headwise.core.errors import ConfigError
-from headwise.core.hashing import code_points
+from headwise.core.hashing import joined_code_points
 from headwise.core.lazy_pattern import lazy_pattern
 from headwise.core.tokenizer import normalize_spelling
 
@@ -57,11 +57,11 @@ def compound_parts(word: str, numbers: Mapping[str, int]) -> list[int]:
     return listed if len(listed) > 1 else []
 
 
-def ngram_buckets(words: Sequence[str], buckets: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def subword_buckets(words: Sequence[str], buckets: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Hash buckets (CRC-32) of the character n-grams of words, n from 3 to 5, with boundary marks: word
     after word, and where those of each word begin, `[words + 1]`."""
     marked = [f"<{word[:MOST_LETTERS]}>" for word in words]
-    return native.ngram_buckets(*code_points(marked), SHORTEST_NGRAM, LONGEST_NGRAM, buckets)
+    return native.ngram_buckets(*joined_code_points(marked), SHORTEST_NGRAM, LONGEST_NGRAM, buckets)
 
 
 LEVELS = (8, 32, 128, 512, 2048)

@@ -25,7 +25,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import csr_matrix, diags
 
 from headwise.core import native
-from headwise.text.static_embeddings.word_groups import ngram_buckets
+from headwise.text.static_embeddings.word_groups import subword_buckets
 from headwise.training.pretraining.base_config import ContextConfig
 from headwise.training.pretraining.corpus import EncodedPassages
 from headwise.training.pretraining.work_folder import atomic_path
@@ -34,7 +34,7 @@ from headwise.training.pretraining.work_folder import atomic_path
 def word_ngrams(words: Sequence[str], buckets: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Hash buckets of the character n-grams of words, word after word, and the start of each word's
     n-grams, with the end, `[words + 1]`."""
-    runs, starts = ngram_buckets(words, buckets)
+    runs, starts = subword_buckets(words, buckets)
     return runs.astype(np.int64), starts
 
 

@@ -176,7 +176,7 @@ def tile_attention(
     """
     used = torch.from_numpy(tiles.used)
     rows = query.new_zeros(len(used), query.shape[2]) if table is None else table.index_select(0, used)
-    return _TileAttention.apply(query, key, value, rows, tiles, drop, draw(drop))
+    return _TileAttention.apply(query, key, value, rows, tiles, drop, draw_seed(drop))
 
 
 def tree_attention(query: Tensor, key: Tensor, value: Tensor, trees: Trees, drop: float = 0.0) -> Tensor:
@@ -192,10 +192,10 @@ def tree_attention(query: Tensor, key: Tensor, value: Tensor, trees: Trees, drop
     Returns:
         `[spans, heads, size]`.
     """
-    return _TreeAttention.apply(query, key, value, trees, drop, draw(drop))
+    return _TreeAttention.apply(query, key, value, trees, drop, draw_seed(drop))
 
 
-def draw(drop: float) -> int:
+def draw_seed(drop: float) -> int:
     """A seed from torch's generator, if it is needed."""
     return int(torch.randint(1 << 31, ())) if drop > 0 else 0
 
