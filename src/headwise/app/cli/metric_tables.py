@@ -72,9 +72,9 @@ def per_class_table(class_table: PerClassTable, scores: JsonMapping) -> Renderab
     rows = every = class_table.rows(scores)
     what = f"{class_table.title}s"
     hidden = ""
-    table = columns(
-        class_table.title, title, *(line.title for line in class_table.lines), texts=(class_table.title,)
-    )
+    # A long title takes two lines, not the place of the labels.
+    titles = [line.title.replace(" ", "\n") for line in class_table.lines]
+    table = columns(class_table.title, title, *titles, texts=(class_table.title,))
     if len(rows) > MAX_TABLE_LABELS:
         occurring = [row for row in rows if row.get(key)]
         rows = sorted(occurring, key=lambda row: row.get("f1", 0.0))[:MAX_TABLE_LABELS]

@@ -8,6 +8,7 @@ from __future__ import annotations  # the models, which need torch, are loaded w
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence, Sized
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 
 import numpy as np
@@ -365,9 +366,11 @@ class TaskPresentation(TaskType[Model, Items, File, Evaluation]):
 
     def input_description(self, model: Model) -> list[tuple[str, str]]:
         """The input side of a model (encoder, vocabulary, context) as names and values."""
+        base = Path(model.config.base.name).name
+        more = f", and those of the base {base}" if base not in ("", "none") else ""
         rows = [
             ("Encoder", encoder_name(model.config.encoder)),
-            ("Words known", f"{len(model.features.vocabulary) - 1:,}"),
+            ("Words known", f"{len(model.features.vocabulary) - 1:,}{more}"),
         ]
         if words := getattr(model, "window", (0, 0))[0]:
             long = model.config.windows.long
