@@ -6,7 +6,7 @@ library.
 
 import importlib
 
-from headwise.core import moved_modules
+from headwise.core import moved_modules, training_libraries
 from headwise.core.version import __version__
 
 TYPE_CHECKING = False  # `typing` takes longer to import than all the rest
@@ -161,3 +161,4 @@ def __dir__() -> list[str]:
 
 
 moved_modules.install()
+training_libraries.install()

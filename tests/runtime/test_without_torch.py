@@ -19,17 +19,21 @@ from tests.runtime.test_parity import ENCODERS, SCALES, new_model
 from tests.runtime.test_tagger_parity import new_model as new_tagger
 from tests.runtime.test_tagger_parity import with_linear_model as with_crf
 
-BLOCKED = """
+BLOCK = """
 import sys
 
 
 class Blocked:
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in ("torch", "scipy", "sklearn", "joblib", "threadpoolctl"):
+        if name.partition(".")[0] in BLOCKED:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 
 sys.meta_path.insert(0, Blocked())
+"""
+BLOCKED = f"""
+BLOCKED = ("torch", "scipy", "sklearn", "joblib", "threadpoolctl")
+{BLOCK}
 from headwise.app.cli import main
 
 sys.exit(main(sys.argv[1:]))
@@ -157,3 +161,47 @@ def test_a_server_tags_texts(tagger_folder):
         finally:
             server.terminate()
     assert [prediction["words"] for prediction in predictions] == [["Anna", "saw"], []]
+
+
+def without(library, code):
+    """What a process prints that cannot import a library."""
+    code = f"BLOCKED = {library!r},\n{BLOCK}\n{code}"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("library", "statement"),
+    [
+        ("torch", "import headwise.training.fit"),
+        ("torch", "import headwise.app.estimators.classifiers"),
+        ("torch", "from headwise.encoders import MSTransformer"),  # an old name
+        ("scipy", "import headwise.linear.linear_fit"),
+        ("sklearn", "import headwise.app.estimators.base_estimator"),
+    ],
+)
+def test_modules_that_need_a_library_name_it(library, statement):
+    code = f"import headwise\ntry: {statement}\nexcept ImportError as error: print(error, error.name)"
+    status, output, errors = without(library, code)
+    assert status == 0, errors
+    assert "[HW957] import headwise." in output
+    assert f"this needs {library}; in the source folder of headwise: pip install '.[train]'" in output
+    assert output.endswith(f" {library}\n")
+
+
+def test_other_modules_are_imported_as_before():
+    modules = "headwise.training.settings, headwise.core.html, headwise.data"
+    status, _, errors = without("torch", f"import {modules}")
+    assert status == 0, errors
+    status, _, errors = without("openpyxl", "import headwise.data.files.workbook, headwise.nowhere")
+    assert "No module named 'headwise.nowhere'" in errors
+    assert "HW957" not in errors
+
+
+def test_the_sources_of_modules_are_found():
+    code = "import inspect, headwise.core.html as module; print(inspect.getsource(module)[:3])"
+    status, output, errors = without("torch", code)
+    assert status == 0, errors
+    assert output.startswith('"""')

@@ -27,6 +27,12 @@ class ConfigError(HeadwiseError):
     code = "HW001"
 
 
+class MissingLibraryError(HeadwiseError, ModuleNotFoundError):
+    """A module of headwise is imported that needs a library for training, which is not installed."""
+
+    code = "HW957"
+
+
 def close_names(name: str, names: Iterable[str], cutoff: float = 0.6) -> list[str]:
     """The most similar of `names` in a list, which is empty if none is as similar as `cutoff`, from 0 to
     1."""

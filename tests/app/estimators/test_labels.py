@@ -1,4 +1,6 @@
-"""Labels as the columns of pandas bring them."""
+"""Labels as the columns of pandas bring them, and what is no label."""
+
+from enum import Enum
 
 import numpy as np
 import pytest
@@ -87,3 +89,45 @@ def test_a_table_of_one_column_is_one_of_labels(labels, unfitted):
     assert fitted.score(X, Table(y)) == fitted.score(X, y)
     with pytest.raises(ValueError, match=r"y\[0\] is None"):
         unfitted.fit(X, Table([None, *y[1:]]))
+
+
+class Kind(Enum):
+    GOOD = 1
+    BAD = 2
+
+
+@pytest.mark.parametrize(
+    ("label", "message"),
+    [
+        ({"good"}, r"y\[3\] is \{'good'\}; expected one label \(MultiLabelClassifier takes sets"),
+        (["good", "odd"], r"y\[3\] is \['good', 'odd'\]; expected one label"),
+        (("good", "odd"), r"y\[3\] is \('good', 'odd'\); expected one label"),
+        ({"good": True}, r"y\[3\] is \{'good': True\}; expected one label"),
+        (Kind.GOOD, r"y\[3\] is <Kind.GOOD: 1>; expected a text or a number, such as its name"),
+    ],
+)
+def test_what_is_no_label_is_told(unfitted, label, message):
+    y = [*Y[:3], label, *Y[4:]]
+    with pytest.raises(TypeError, match=message):
+        unfitted.fit(X, y)
+    objects = np.empty(len(y), dtype=object)
+    objects[:] = y
+    with pytest.raises(TypeError, match=message):
+        unfitted.fit(X, objects)
+
+
+@pytest.mark.parametrize("label", ["", " "])
+def test_empty_labels_are_an_error_as_in_files(unfitted, label):
+    with pytest.raises(ValueError, match=r"y\[3\] is '.*', an empty label; leave such texts out"):
+        unfitted.fit(X, [*Y[:3], label, *Y[4:]])
+
+
+def test_lists_of_one_label_are_a_column(unfitted):
+    assert unfitted.fit(X, [[label] for label in Y]).classes_.tolist() == ["bad", "good", "odd"]
+
+
+def test_tuples_are_neither_labels_nor_probabilities(unfitted):
+    with pytest.raises(
+        TypeError, match=r"y\[0\] is \('good', 1\); expected one label, or the probabilities"
+    ):
+        unfitted.fit(X, [(label, 1) for label in Y])

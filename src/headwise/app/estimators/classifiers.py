@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Mapping, Sequence
+from enum import Enum
 from os import PathLike
 from typing import Any, ClassVar, Literal, Self, TypeVar, cast
 
@@ -18,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from headwise.app.configuration import Sections
 from headwise.app.estimators.base_estimator import EmbeddingMethods, NoveltyMethods, TextEstimator
 from headwise.app.estimators.estimator_inputs import (
+    UNORDERED_TYPES,
     Inputs,
     Targets,
     Weights,
@@ -172,6 +174,8 @@ def check_labels(y: Targets) -> np.ndarray:
         TypeError, ValueError: y is not a column of labels.
     """
     column: Any = check_targets(y, "labels")
+    if isinstance(column, list | tuple):
+        check_single_labels(column)
     if hasattr(column, "to_numpy") and not isinstance(getattr(column, "dtype", None), np.dtype):
         # scikit-learn would convert the extension types of tables to floats.
         values_of = column.tolist if hasattr(column, "tolist") else column.__iter__  # pandas, Polars
@@ -180,9 +184,13 @@ def check_labels(y: Targets) -> np.ndarray:
     # A string array would turn NaN into 'nan' and truncate the text of an Enum to the length of its value.
     objects = np.asarray(column, dtype=object).ravel() if isinstance(column, list | tuple) else targets
     values = [label.item() if isinstance(label, np.generic) else label for label in objects.tolist()]
+    if not isinstance(column, list | tuple):
+        check_single_labels(values)
     for place, label in enumerate(values):
         if label is None or type(label).__name__ == "NAType" or label != label:
             raise ValueError(f"y[{place}] is {label}; expected a label")
+        if isinstance(label, str) and not label.strip():
+            raise ValueError(f"y[{place}] is {label!r}, an empty label; leave such texts out")
     if targets.dtype.kind in "OUT":
         texts = all(isinstance(label, str) for label in values)
         kinds = sorted({type(label).__name__ for label in values})
@@ -194,6 +202,23 @@ def check_labels(y: Targets) -> np.ndarray:
         raise TypeError(f"y has labels of the type {targets.dtype}; give them as texts")
     check_classification_targets(targets)
     return targets + 0.0 if targets.dtype.kind == "f" else targets  # -0.0 is 0.0
+
+
+def check_single_labels(labels: Sequence[object]) -> None:
+    """Check that labels are neither sets of labels nor members of an Enum that are no texts or numbers.
+
+    Raises:
+        TypeError: One of them is.
+    """
+    sets = (*UNORDERED_TYPES, dict)
+    several = any(isinstance(label, list | tuple) and len(label) != 1 for label in labels)
+    for place, label in enumerate(labels):
+        if isinstance(label, sets) or (several and isinstance(label, list | tuple)):
+            raise TypeError(
+                f"y[{place}] is {label!r:.80}; expected one label (MultiLabelClassifier takes sets)"
+            )
+        if isinstance(label, Enum) and not isinstance(label, str | int | float):
+            raise TypeError(f"y[{place}] is {label!r:.80}; expected a text or a number, such as its name")
 
 
 class TextClassifier(
@@ -302,6 +327,11 @@ def _examples(
     """The examples and their sorted labels. `known_labels`: labels of y, which the columns of soft dev
     labels must match."""
     counts = weights_for(texts, weights)
+    if (
+        isinstance(y, list | tuple)
+        and len({len(row) if isinstance(row, list | tuple) else 0 for row in y}) > 1
+    ):
+        check_single_labels(y)
     shape = np.shape(cast(Any, y))
     if len(shape) == 2 and shape[1] > 1:
         columns = list(getattr(y, "columns", range(shape[1])))
@@ -330,7 +360,13 @@ def _probabilities(y: Targets, names: tuple[str, ...]) -> list[SoftLabel]:
     Raises:
         ValueError: A row is not a probability distribution.
     """
-    values = np.asarray(y, dtype=np.float64)
+    try:
+        values = np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError):
+        row = next(iter(y), None)
+        raise TypeError(
+            f"y[0] is {row!r:.80}; expected one label, or the probabilities of labels"
+        ) from None
     good = ((values >= 0) & (values <= 1)).all(axis=1) & (np.abs(values.sum(axis=1) - 1) <= TOLERANCE)
     if not good.all():
         place = int((~good).argmax())

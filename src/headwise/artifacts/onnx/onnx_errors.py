@@ -7,6 +7,7 @@ from typing import Any
 
 from headwise.core.errors import HeadwiseError
 from headwise.core.extras import install_line
+from headwise.core.training_libraries import TRAINING_LIBRARIES, needs_message
 
 
 class ExportError(HeadwiseError):
@@ -25,11 +26,6 @@ class NotInstalledError(ExportError, ModuleNotFoundError):
     """HW957: the operation needs a library that prediction with exported models does not."""
 
 
-_NOT_FOR_PREDICTING = ("torch", "scipy", "sklearn", "joblib", "threadpoolctl")
-INSTALL_ALL = "pip install '.[train]'"
-"""Installs what training needs, in the source folder of headwise."""
-
-
 @contextmanager
 def installed(reason: str | None = None) -> Iterator[None]:
     """Convert an ImportError of a training library, which is missing on a machine for inference only, to a
@@ -45,11 +41,9 @@ def installed(reason: str | None = None) -> Iterator[None]:
         yield
     except ModuleNotFoundError as error:
         name = (error.name or "").partition(".")[0]
-        if isinstance(error, NotInstalledError) or name not in _NOT_FOR_PREDICTING:
+        if isinstance(error, NotInstalledError) or name not in TRAINING_LIBRARIES:
             raise
-        subject = "this needs" if reason is None else f"{reason}: this needs"
-        message = f"{subject} {name}; in the source folder of headwise: {INSTALL_ALL}"
-        raise NotInstalledError(message, code="HW957") from None
+        raise NotInstalledError(needs_message(name, reason), code="HW957") from None
 
 
 def library(name: str, what: str) -> Any:
