@@ -205,15 +205,15 @@ def check_labels(y: Targets) -> np.ndarray:
 
 
 def check_single_labels(labels: Sequence[object]) -> None:
-    """Check that labels are neither sets of labels nor members of an Enum that are no texts or numbers.
+    """Check that labels are neither sets nor lists of different lengths, nor members of an Enum that are no texts or numbers.
 
     Raises:
         TypeError: One of them is.
     """
     sets = (*UNORDERED_TYPES, dict)
-    several = any(isinstance(label, list | tuple) and len(label) != 1 for label in labels)
+    widths = {len(label) if isinstance(label, list | tuple) else 0 for label in labels}
     for place, label in enumerate(labels):
-        if isinstance(label, sets) or (several and isinstance(label, list | tuple)):
+        if isinstance(label, sets) or (len(widths) > 1 and isinstance(label, list | tuple)):
             raise TypeError(
                 f"y[{place}] is {label!r:.80}; expected one label (MultiLabelClassifier takes sets)"
             )
@@ -327,10 +327,7 @@ def _examples(
     """The examples and their sorted labels. `known_labels`: labels of y, which the columns of soft dev
     labels must match."""
     counts = weights_for(texts, weights)
-    if (
-        isinstance(y, list | tuple)
-        and len({len(row) if isinstance(row, list | tuple) else 0 for row in y}) > 1
-    ):
+    if isinstance(y, list | tuple):
         check_single_labels(y)
     shape = np.shape(cast(Any, y))
     if len(shape) == 2 and shape[1] > 1:
