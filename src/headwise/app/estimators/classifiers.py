@@ -205,8 +205,8 @@ def check_labels(y: Targets) -> np.ndarray:
 
 
 def check_single_labels(labels: Sequence[object]) -> None:
-    """Check that labels are neither sets, nor lists of different lengths, nor members of an Enum that are no
-    texts or numbers.
+    """Check that labels are neither sets, nor lists of different lengths, nor members of an Enum without
+    the value of a text or a number.
 
     Raises:
         TypeError: One of them is.
