@@ -55,11 +55,11 @@ def explanation(result: Explanation, top: int) -> str:
     """The words of a text, coloured by what they contribute to the predicted label."""
     sure = f"{result.prediction}, {100 * result.probability:.1f} %"
     parts = [heading(f"An explanation: {escape(sure)}", top)]
-    largest = max(abs(word.share) for word in result.words)
+    largest = max(abs(word.attribution) for word in result.words)
     x = 36.0
     for word in result.words:
         width = 9.1 * len(word.word) + 10
-        kind, strength = ("for" if word.share > 0 else "against"), abs(word.share) / largest
+        kind, strength = ("for" if word.attribution > 0 else "against"), abs(word.attribution) / largest
         parts += [
             f'<rect class="{kind}" x="{x:.1f}" y="{top + 44}" width="{width:.1f}" height="30" rx="5"'
             f' fill-opacity="{0.6 * strength:.2f}"/>',

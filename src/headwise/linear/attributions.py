@@ -1,7 +1,6 @@
-"""Attributions: how much each word of a text contributes to the scores of a linear model. The decomposition
-is exact.
+"""Attributions: what each word of a text adds to the scores of a linear model. The decomposition is exact.
 
-A score is a sum over features. The contribution of a feature is divided among its occurrences in the text,
+A score is a sum over features. The attribution of a feature is divided among its occurrences in the text,
 and there among the words that it covers: two for a word pair; for a character n-gram one, or several where
 the tokenizer splits (`do n't`), in proportion to their characters. Surface features belong to no word and
 are reported separately. The rest is the bias.
@@ -21,12 +20,12 @@ from headwise.linear.linear_model import LinearModel
 from headwise.linear.pair_features import GROUPS, PairSide, dense_pair_features
 from headwise.linear.tfidf_features import LONGEST, SHORTEST, BlockName, FeatureVocabulary
 
-Shares = NDArray[np.float64]
+Doubles = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
 
-def text_attributions(model: LinearModel, text: str, output_weights: Shares) -> Shares:
-    """The contribution of each word of a text to `output_weights @ scores` through words, word pairs and
+def text_attributions(model: LinearModel, text: str, output_weights: Doubles) -> Doubles:
+    """The attribution of each word of a text to `output_weights @ scores` through words, word pairs and
     character n-grams, `[words]`; bias and vectors are left out.
 
     Args:
@@ -35,21 +34,21 @@ def text_attributions(model: LinearModel, text: str, output_weights: Shares) -> 
         output_weights: Coefficient of each label's score, `[classes]`.
     """
     words = _Words(model, text)
-    shares, column = np.zeros(len(words.spans)), column_coefficients(output_weights, model)
+    attributions, column = np.zeros(len(words.spans)), column_coefficients(output_weights, model)
     for name, vocabulary in model.blocks.items():
         weights = model.coefficients.weights[model.place(name)]
         occurrences = words.features(name, vocabulary)
-        shares += words.distribute(name, occurrences.values * (weights[occurrences.places] @ column))
-    return shares
+        attributions += words.distribute(name, occurrences.values * (weights[occurrences.places] @ column))
+    return attributions
 
 
 def pair_attributions(
-    model: LinearModel, texts: tuple[str, str], output_weights: Shares
-) -> tuple[Shares, Shares]:
-    """The same for a model of text pairs: contributions of the words of both texts, `[words]` each. Shared
+    model: LinearModel, texts: tuple[str, str], output_weights: Doubles
+) -> tuple[Doubles, Doubles]:
+    """The same for a model of text pairs: attributions of the words of both texts, `[words]` each. Shared
     features are divided evenly; comparisons of whole texts and vectors belong to no word."""
     first, second = (_Words(model, text) for text in texts)
-    shares = np.zeros(len(first.spans)), np.zeros(len(second.spans))
+    attributions = np.zeros(len(first.spans)), np.zeros(len(second.spans))
     column = column_coefficients(output_weights, model)
     for name, vocabulary in model.blocks.items():
         size, both = len(vocabulary), (first.features(name, vocabulary), second.features(name, vocabulary))
@@ -64,17 +63,17 @@ def pair_attributions(
             model.coefficients.weights[start + there] @ column for start in starts
         )
         half = np.minimum(a, b) * common / 2
-        worth = (
+        of_features = (
             half + np.maximum(a - b, 0) * only_first,
             half + np.maximum(b - a, 0) * only_second + b * second_alone,
         )
-        # Each occurrence gets the part of the contribution that it has in the feature's value.
-        for words, word_shares, occurrences, places, sums, values in zip(
-            (first, second), shares, both, at, (a, b), worth, strict=True
+        # Each occurrence gets the part of the attribution that it has in the feature's value.
+        for words, word_attributions, occurrences, places, sums, values in zip(
+            (first, second), attributions, both, at, (a, b), of_features, strict=True
         ):
             parts = np.divide(values, sums, out=np.zeros_like(values), where=sums > 0)
-            word_shares += words.distribute(name, occurrences.values * parts[places])
-    return shares
+            word_attributions += words.distribute(name, occurrences.values * parts[places])
+    return attributions
 
 
 @dataclass(frozen=True)
@@ -83,12 +82,12 @@ class _Occurrences:
 
     Attributes:
         places: Feature index of each occurrence; 0 for unknown features.
-        values: Contribution of each occurrence to the value of its feature (TF-IDF with logarithmic counts
+        values: What each occurrence adds to the value of its feature (TF-IDF with logarithmic counts
             at length 1); 0 for unknown features.
     """
 
     places: Numbers
-    values: Shares
+    values: Doubles
 
 
 class _Words:
@@ -135,23 +134,23 @@ class _Words:
         length = np.sqrt((values**2 / counts).sum())
         return _Occurrences(places, values / counts / length if length else np.zeros(len(hashes)))
 
-    def distribute(self, block: BlockName, worth: Shares) -> Shares:
-        """Distribute the contributions of occurrences to the words that they cover."""
+    def distribute(self, block: BlockName, attributions: Doubles) -> Doubles:
+        """Distribute the attributions of occurrences to the words that they cover."""
         if block == "words":
-            halves = np.bincount(self.owners.ravel(), np.repeat(worth / 2, 2), len(self.spans))
+            halves = np.bincount(self.owners.ravel(), np.repeat(attributions / 2, 2), len(self.spans))
             return halves.astype(np.float64)
-        return _of_characters(worth, self.text, self.lowered, self.spans)
+        return _of_characters(attributions, self.text, self.lowered, self.spans)
 
 
 def vector_attributions(
-    model: LinearModel, addends: NDArray, output_weights: Shares
-) -> tuple[Shares, float]:
-    """The contribution of each word of a text to `output_weights @ scores` through the text's vector,
+    model: LinearModel, addends: NDArray, output_weights: Doubles
+) -> tuple[Doubles, float]:
+    """The attribution of each word of a text to `output_weights @ scores` through the text's vector,
     `[words]`, and that of the subtracted mean, which belongs to no word.
 
     Args:
         model: A linear model that reads text vectors.
-        addends: Contribution of each word to the text's vector, `[words, size]`.
+        addends: What each word adds to the text's vector, `[words, size]`.
         output_weights: Coefficient of each label's score, `[classes]`.
     """
     if model.scale is None:
@@ -162,8 +161,8 @@ def vector_attributions(
     return addends @ line, -float(model.scale.mean @ line)
 
 
-def surface_attributions(model: LinearModel, texts: Sequence[str], output_weights: Shares) -> Shares:
-    """The contribution of surface features to `output_weights @ scores` relative to a plain reference
+def surface_attributions(model: LinearModel, texts: Sequence[str], output_weights: Doubles) -> Doubles:
+    """The attribution of surface features to `output_weights @ scores` relative to a plain reference
     sentence, `[texts, FORM]`.
 
     Args:
@@ -178,8 +177,8 @@ def surface_attributions(model: LinearModel, texts: Sequence[str], output_weight
     return away * (lines @ model.coefficients.dense[model.form_place].T)
 
 
-def tabular_attributions(model: LinearModel, tabular: NDArray, output_weights: Shares) -> Shares:
-    """The contribution of each feature of the columns beside the texts to `output_weights @ scores`,
+def tabular_attributions(model: LinearModel, tabular: NDArray, output_weights: Doubles) -> Doubles:
+    """The attribution of each feature of the columns beside the texts to `output_weights @ scores`,
     relative to an average row, `[texts, features]`.
 
     Args:
@@ -192,7 +191,7 @@ def tabular_attributions(model: LinearModel, tabular: NDArray, output_weights: S
     return tabular * (lines @ model.coefficients.dense[start:].T)
 
 
-def column_coefficients(output_weights: Shares, model: LinearModel) -> Shares:
+def column_coefficients(output_weights: Doubles, model: LinearModel) -> Doubles:
     """Map coefficients of labels to those of score columns; of two labels there may be one column only (see
     `both`)."""
     return (
@@ -213,8 +212,8 @@ def _places(keys: NDArray, vocabulary_keys: NDArray) -> tuple[Numbers, NDArray[n
     return places, is_known, counts[inverse.reshape(-1)]
 
 
-def _of_characters(worth: Shares, text: str, lowered: str, spans: list[tuple[int, int]]) -> Shares:
-    """Distribute contributions of character n-grams to the words that they overlap; the padding blanks get
+def _of_characters(attributions: Doubles, text: str, lowered: str, spans: list[tuple[int, int]]) -> Doubles:
+    """Distribute attributions of character n-grams to the words that they overlap; the padding blanks get
     nothing."""
     starts, runs, position = [], [], 0
     for word in lowered.split():
@@ -226,7 +225,7 @@ def _of_characters(worth: Shares, text: str, lowered: str, spans: list[tuple[int
         return np.zeros(len(spans))
     offsets = np.repeat(starts, [len(begins) for begins, _ in runs])
     begins, ends = (np.concatenate(bounds) for bounds in zip(*runs, strict=True))
-    per_character, size = worth / (ends - begins), len(lowered) + 1
+    per_character, size = attributions / (ends - begins), len(lowered) + 1
     steps = np.bincount(begins + offsets, per_character, size) - np.bincount(
         ends + offsets, per_character, size
     )
@@ -259,19 +258,19 @@ _MOST_LEFT_OUT = 400  # the most words of a pair for which leave-one-out is comp
 
 def leave_one_out_attributions(
     pairs: Sequence[tuple[PairSide, PairSide]], scorers: Sequence[Callable[[NDArray], float]]
-) -> list[Shares]:
+) -> list[Doubles]:
     """The leave-one-out attribution of each word of pairs to the score `scorers` of the comparison
     features; zeros for pairs of more than `_MOST_LEFT_OUT` words."""
-    pair_word_shares = []
-    for sides, say in zip(pairs, scorers, strict=True):
+    of_pairs = []
+    for sides, score in zip(pairs, scorers, strict=True):
         sizes = [len(words) for words, _ in sides]
-        shares = np.zeros(sum(sizes))
-        if len(shares) <= _MOST_LEFT_OUT:
-            full_score = say(dense_pair_features(*sides))
-            for place in range(len(shares)):
+        attributions = np.zeros(sum(sizes))
+        if len(attributions) <= _MOST_LEFT_OUT:
+            full_score = score(dense_pair_features(*sides))
+            for place in range(len(attributions)):
                 side, word = (0, place) if place < sizes[0] else (1, place - sizes[0])
                 rest = list(sides)
                 rest[side] = (np.delete(sides[side][0], word), np.delete(sides[side][1], word, axis=0))
-                shares[place] = full_score - say(dense_pair_features(*rest))
-        pair_word_shares.append(shares)
-    return pair_word_shares
+                attributions[place] = full_score - score(dense_pair_features(*rest))
+        of_pairs.append(attributions)
+    return of_pairs

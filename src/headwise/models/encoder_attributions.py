@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from headwise.linear.attributions import Shares, leave_one_out_attributions
+from headwise.linear.attributions import Doubles, leave_one_out_attributions
 from headwise.nn.networks.text_model import TextEncoderModel
 
 STEPS = 4
@@ -19,7 +19,7 @@ _TOKENS = 16_384  # words per batch, over all quadrature points
 
 def encoder_parts(
     model: Any, encoded: Sequence[object], output_weights: NDArray[np.float64]
-) -> dict[str, list[Shares]]:
+) -> dict[str, list[Doubles]]:
     """The attributions through the encoder, and through the linear probe if there is one, by the name of
     the part; for the arguments see `encoder_attributions`."""
     parts = {"encoder": encoder_attributions(model, encoded, output_weights)}
@@ -34,7 +34,7 @@ def encoder_attributions(
     output_weights: NDArray[np.float64],
     *,
     steps: int = STEPS,
-) -> list[Shares]:
+) -> list[Doubles]:
     """The attribution of each word through the encoder, `[words]` for each text, by integrated gradients.
 
     Args:
@@ -44,7 +44,7 @@ def encoder_attributions(
         steps: The number of quadrature points.
     """
     nodes, weights = np.polynomial.legendre.leggauss(steps)
-    shares: list[Shares] = [np.zeros(0)] * len(encoded)
+    attributions: list[Doubles] = [np.zeros(0)] * len(encoded)
     for places, batch in model.batches(encoded, batch_texts=64, batch_tokens=max(_TOKENS // steps, 1)):
         copies = model.collate([encoded[place] for place in places] * steps, model.device)
         with torch.no_grad():
@@ -73,13 +73,13 @@ def encoder_attributions(
             for half, lengths in zip(halves, sizes, strict=True)
         ]
         for number, place in enumerate(places):
-            shares[place] = np.concatenate([part[number] for part in parts])
-    return shares
+            attributions[place] = np.concatenate([part[number] for part in parts])
+    return attributions
 
 
 def _probe_attributions(
     model: Any, encoded: Sequence[object], output_weights: NDArray[np.float64]
-) -> list[Shares]:
+) -> list[Doubles]:
     weight = model.probe.weight.detach().cpu().double().numpy()
     lines = output_weights @ weight
     if model.reads_pairs:

@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from headwise.core.surface_features import NAMES
 _AROUND = 25  # words shown on either side of the explained span, where a part of the text is explained
 
 
+@renamed_parameters(share="attribution")
 @dataclass(frozen=True)
 class WordAttribution:
     """The attribution of a word: what it adds to the margin of the prediction.
@@ -24,7 +25,7 @@ class WordAttribution:
         word: The word as written in the text.
         start: The offset of its first character in the text.
         end: The offset after its last character.
-        share: The attribution; positive if the word supports the prediction, negative if it opposes it.
+        attribution: Positive if the word supports the prediction, negative if it opposes it.
         parts: The attribution by the parts of the model: `encoder`, `base`, `linear_model`.
         side: 0, or 1 for a word of the second text of a pair.
     """
@@ -32,36 +33,42 @@ class WordAttribution:
     word: str
     start: int
     end: int
-    share: float
+    attribution: float
     parts: Mapping[str, float]
     side: int = 0
 
 
+@renamed_parameters(share="attribution")
 @dataclass(frozen=True)
 class SurfaceAttribution:
     """The attribution of the surface features of a text, relative to those of a plain sentence.
 
     Attributes:
-        strongest: The feature that adds most in the direction of `share`: `length`, `capitals`,
+        strongest: The feature that adds most in the direction of `attribution`: `length`, `capitals`,
             `line ends` (see `headwise.core.surface_features.NAMES`).
-        share: The sum of the attributions of all surface features; signed as those of words.
+        attribution: The sum over all surface features; signed as those of words.
     """
 
     strongest: str
-    share: float
+    attribution: float
 
     @classmethod
-    def of(cls, shares: np.ndarray) -> "SurfaceAttribution":
-        """The total, and the strongest feature, of the attributions `shares`, `[features]`."""
-        share = float(shares.sum())
-        return cls(NAMES[int(np.argmax(shares * np.sign(share)))], share)
+    def of(cls, attributions: np.ndarray) -> "SurfaceAttribution":
+        """The total of the attributions of features, `[features]`, and the strongest feature."""
+        total = float(attributions.sum())
+        return cls(NAMES[int(np.argmax(attributions * np.sign(total)))], total)
 
     @property
     def summary(self) -> str:
         """The strongest feature and the total, as one line."""
-        return f"form: {self.strongest} {self.share:+.2f}"
+        return f"form: {self.strongest} {self.attribution:+.2f}"
+
+    def to_json(self) -> JsonObject:
+        """A JSON object."""
+        return {"strongest": self.strongest, "share": self.attribution}
 
 
+@renamed_parameters(share="attribution")
 @dataclass(frozen=True)
 class ColumnAttribution:
     """The attribution of a column beside the text, relative to an average row.
@@ -69,17 +76,21 @@ class ColumnAttribution:
     Attributes:
         name: The name of the column.
         value: Its value, as text; `missing` for an empty cell.
-        share: The attribution; signed as those of words.
+        attribution: Signed as those of words.
     """
 
     name: str
     value: str
-    share: float
+    attribution: float
 
     @property
     def summary(self) -> str:
         """`price 12.5 +0.31`."""
-        return f"{self.name} {self.value} {self.share:+.2f}"
+        return f"{self.name} {self.value} {self.attribution:+.2f}"
+
+    def to_json(self) -> JsonObject:
+        """A JSON object."""
+        return {"name": self.name, "value": self.value, "share": self.attribution}
 
 
 @renamed_parameters(
@@ -123,7 +134,7 @@ class Explanation:
     columns: tuple[ColumnAttribution, ...] = ()
 
     def __repr__(self) -> str:
-        words = ", ".join(f"{word} {share:+.2f}" for word, share in self.first(5))
+        words = ", ".join(f"{word} {attribution:+.2f}" for word, attribution in self.first(5))
         return f"<Explanation of {self.prediction}{self.chance}: {words or 'no word supports it'}>"
 
     def first(self, count: int = 3) -> list[tuple[str, float]]:
@@ -137,9 +148,9 @@ class Explanation:
     def _ranked(self, count: int, sign: int) -> list[tuple[str, float]]:
         sums: dict[str, float] = {}
         for word in self.words:
-            sums[word.word] = sums.get(word.word, 0.0) + word.share
+            sums[word.word] = sums.get(word.word, 0.0) + word.attribution
         ranked = sorted(sums.items(), key=lambda pair: -sign * pair[1])[:count]
-        return [(word, share) for word, share in ranked if sign * share > 0]
+        return [(word, attribution) for word, attribution in ranked if sign * attribution > 0]
 
     @property
     def span(self) -> str:
@@ -180,8 +191,8 @@ class Explanation:
 
     def strengths(self) -> list[float]:
         """The attribution of each word divided by the largest one of the text, from -1 to 1."""
-        most = max((abs(word.share) for word in self.words), default=0.0) or 1.0
-        return [word.share / most for word in self.words]
+        most = max((abs(word.attribution) for word in self.words), default=0.0) or 1.0
+        return [word.attribution / most for word in self.words]
 
     def pieces(self) -> list[list[tuple[str, WordAttribution | None, float]]]:
         """The segments of each text for display: the text before a word, the word, and its strength; the
@@ -232,15 +243,15 @@ class Explanation:
             ),
             "margin": self.margin,
             "rest": self.rest,
-            **({} if self.surface_features is None else {"form": asdict(self.surface_features)}),
-            **({"columns": [asdict(column) for column in self.columns]} if self.columns else {}),
+            **({} if self.surface_features is None else {"form": self.surface_features.to_json()}),
+            **({"columns": [column.to_json() for column in self.columns]} if self.columns else {}),
             "words": [
                 {
                     "word": word.word,
                     **({"text": word.side + 1} if paired else {}),
                     "start": word.start,
                     "end": word.end,
-                    "share": word.share,
+                    "share": word.attribution,
                     **word.parts,
                 }
                 for word in self.words

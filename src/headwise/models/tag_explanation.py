@@ -92,7 +92,7 @@ def _occlude(sentence: TaggedSentence, place: int) -> TaggedSentence:
 
 
 def _explanation(
-    item: int, sentence: TaggedSentence, target: _Target, margin: float, shares: NDArray[np.float64]
+    item: int, sentence: TaggedSentence, target: _Target, margin: float, attributions: NDArray[np.float64]
 ) -> Explanation:
     text, places = sentence.text, sentence.spans
     if text is None or places is None:
@@ -102,8 +102,8 @@ def _explanation(
             (int(end) - len(token), int(end)) for token, end in zip(sentence.tokens, ends, strict=True)
         ]
     words = tuple(
-        WordAttribution(text[start:end], start, end, float(share), {})
-        for (start, end), share in zip(places, shares, strict=True)
+        WordAttribution(text[start:end], start, end, float(attribution), {})
+        for (start, end), attribution in zip(places, attributions, strict=True)
     )
     return Explanation(
         item=item,
@@ -111,7 +111,7 @@ def _explanation(
         prediction=target.prediction,
         probability=float(expit(margin)),
         margin=float(margin),
-        rest=float(margin - shares.sum()),
+        rest=float(margin - attributions.sum()),
         words=words,
         explained_span=(places[target.start][0], places[target.end - 1][1]),
     )

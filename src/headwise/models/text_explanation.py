@@ -256,13 +256,13 @@ def _explanations(
         surface_features = None if formed is None else SurfaceAttribution.of(formed[number])
         rest = (
             margin
-            - sum(word.share for word in words)
-            - (surface_features.share if surface_features else 0.0)
+            - sum(word.attribution for word in words)
+            - (surface_features.attribution if surface_features else 0.0)
         )
         columns = ()
         if of_columns is not None and sides[0].row is not None:
             columns = _column_attributions(sides[0].row, of_columns[number])
-            rest -= sum(column.share for column in columns)
+            rest -= sum(column.attribution for column in columns)
         texts = tuple(text.text for text in sides)
         item, chance = int(items[number]), chances[number]
         what = (item, texts, predictions[number], chance, margin, rest, tuple(words))
@@ -273,6 +273,10 @@ def _explanations(
     )
 
 
-def _column_attributions(row: TabularRow, shares: NDArray[np.float64]) -> tuple[ColumnAttribution, ...]:
-    columns = zip(row.columns, row.shown, shares.tolist(), strict=True)
-    return tuple(ColumnAttribution(column.name, value, share) for column, value, share in columns)
+def _column_attributions(
+    row: TabularRow, attributions: NDArray[np.float64]
+) -> tuple[ColumnAttribution, ...]:
+    columns = zip(row.columns, row.shown, attributions.tolist(), strict=True)
+    return tuple(
+        ColumnAttribution(column.name, value, attribution) for column, value, attribution in columns
+    )

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.linear.attributions import (
-    Shares,
+    Doubles,
     column_coefficients,
     leave_one_out_attributions,
     pair_attributions,
@@ -84,7 +84,7 @@ class AttributedTextModel(Protocol):
     """A model of texts with a base."""
 
     def word_contributions(self, encoded: Sequence[EncodedText]) -> list[NDArray[np.floating]]:
-        """The contribution of each word to the text vector, `[words, size]` for each text."""
+        """What each word adds to the text vector, `[words, size]` for each text."""
         ...
 
 
@@ -98,7 +98,7 @@ class AttributedPairModel(Protocol):
 
 def attribute_words(
     model: AttributedModel, encoded: Sequence[EncodedItem], output_weights: NDArray[np.float64]
-) -> list[dict[str, Shares]]:
+) -> list[dict[str, Doubles]]:
     """The attribution of each word to `output_weights @ logits`, by the parts of the model with a nonzero
     weight.
 
@@ -111,7 +111,7 @@ def attribute_words(
         For each text, the attributions of its words, `[words]`, by the name of the part (`encoder`,
         `base`, `linear_model`); for a pair, of the words of both texts.
     """
-    parts: dict[str, list[Shares]] = {}
+    parts: dict[str, list[Doubles]] = {}
     encoder_output_weights = output_weights * model.encoder_weight
     if encoder_output_weights.any():
         from headwise.models.encoder_attributions import encoder_parts  # with it comes torch
@@ -148,10 +148,10 @@ def attribute_columns(
     if linear_model is None or not encodings or not model.linear_weight:
         return None
     features = tabular_features(encoded, model.config.linear_model.tabular_width)
-    shares = tabular_attributions(
+    attributions = tabular_attributions(
         linear_model.linear_model(), features, output_weights * model.linear_weight
     )
-    return np.stack([shares[:, place].sum(axis=1) for place in column_slices(encodings)], axis=1)
+    return np.stack([attributions[:, place].sum(axis=1) for place in column_slices(encodings)], axis=1)
 
 
 def _linear_attributions(
@@ -159,29 +159,31 @@ def _linear_attributions(
     linear_model: LinearMember,
     encoded: Sequence[EncodedItem],
     output_weights: NDArray[np.float64],
-) -> list[Shares]:
+) -> list[Doubles]:
     linear = linear_model.linear_model()
     if linear.pairs:
         pairs = cast("Sequence[EncodedPair]", encoded)
-        shares = [
+        attributions = [
             np.concatenate(pair_attributions(linear, (pair.first.text, pair.second.text), line))
             for pair, line in zip(pairs, output_weights, strict=True)
         ]
         if linear_model.vectors:
             scorers = [partial(_dense_score, linear, line) for line in output_weights]
             sides = cast(AttributedPairModel, model).pair_sides(pairs)
-            for word_shares, more in zip(shares, leave_one_out_attributions(sides, scorers), strict=True):
-                word_shares[: len(more)] += more
-        return shares
+            for of_words, more in zip(
+                attributions, leave_one_out_attributions(sides, scorers), strict=True
+            ):
+                of_words[: len(more)] += more
+        return attributions
     texts = cast("Sequence[EncodedText]", encoded)
-    shares = [
+    attributions = [
         text_attributions(linear, text.text, line) for text, line in zip(texts, output_weights, strict=True)
     ]
     if linear_model.vectors:
         adds = cast(AttributedTextModel, model).word_contributions(texts)
-        for word_shares, addends, line in zip(shares, adds, output_weights, strict=True):
-            word_shares[: len(addends)] += vector_attributions(linear, addends, line)[0]
-    return shares
+        for of_words, addends, line in zip(attributions, adds, output_weights, strict=True):
+            of_words[: len(addends)] += vector_attributions(linear, addends, line)[0]
+    return attributions
 
 
 def _dense_score(linear: LinearModel, output_weights: NDArray[np.float64], compared: NDArray) -> float:

@@ -89,7 +89,7 @@ def test_explanations_index_the_text_as_written(tiny):
     assert explanation.texts == (text,)
     words = [(word.word, text[word.start : word.end]) for word in explanation.words]
     assert words == [(word, word) for word in ("ba\u0301nh", "mì", ",", "do", "n\u2019t")]
-    first, second = ([word.share for word in one.words] for one in (plain, explanation))
+    first, second = ([word.attribution for word in one.words] for one in (plain, explanation))
     np.testing.assert_allclose(first, second, atol=1e-6)
 
 

@@ -144,9 +144,9 @@ def test_explanations_name_column_value_and_contribution(trained, new):
         price, country, seen = explanation.columns
         assert (country.name, country.value) == ("country", item.tabular.values[1])
         assert len(seen.value) == len("2024-01-01")
-        total = sum(word.share for word in explanation.words) + explanation.rest
-        total += sum(column.share for column in explanation.columns)
-        total += explanation.surface_features.share if explanation.surface_features else 0
+        total = sum(word.attribution for word in explanation.words) + explanation.rest
+        total += sum(column.attribution for column in explanation.columns)
+        total += explanation.surface_features.attribution if explanation.surface_features else 0
         assert total == pytest.approx(explanation.margin, abs=1e-6)
         assert price.value == "missing" or float(price.value.replace(",", "")) > 0
         assert [own["name"] for own in explanation.to_json()["columns"]] == ["price", "country", "seen"]

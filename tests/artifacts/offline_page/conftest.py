@@ -41,7 +41,7 @@ for (const [name, [type, base64]] of Object.entries(tables))
 const model = new OfflineModel(settings, tables);
 const answers = texts.map(text => {
   const prediction = model.predict(text);
-  return {...prediction, read: null, words: model.explain(prediction, 0).shares};
+  return {...prediction, read: null, words: model.explain(prediction, 0).attributions};
 });
 process.stdout.write(JSON.stringify(answers));
 """

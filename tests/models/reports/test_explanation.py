@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from headwise.core.html import escape_html, html_page
-from headwise.models.explanation import Explanation, SurfaceAttribution, WordAttribution
+from headwise.models.explanation import ColumnAttribution, Explanation, SurfaceAttribution, WordAttribution
 
 TEXT = '<script>alert("1")</script> & fine\x00\x1b[31m'
 
@@ -73,13 +73,13 @@ def test_words_are_ranked_with_all_their_places():
 def test_the_form_has_a_share_and_a_name():
     shares = np.array([0.5, -0.2, -3.0, 0.1, 0, 0, 0, -1.0, 0, 0])
     form = SurfaceAttribution.of(shares)
-    assert (form.strongest, form.share) == ("capitals", pytest.approx(-3.6))
+    assert (form.strongest, form.attribution) == ("capitals", pytest.approx(-3.6))
     assert SurfaceAttribution.of(-shares).strongest == "capitals"
     shares[7] = 9.0  # the other way, and stronger
     assert SurfaceAttribution.of(shares).summary == "form: line ends +6.40"
     own = replace(explanation(), surface_features=form)
     assert '<p class="hw-note">form: capitals -3.60</p>' in own.to_html()
-    assert own.to_json()["form"] == {"strongest": "capitals", "share": form.share}
+    assert own.to_json()["form"] == {"strongest": "capitals", "share": form.attribution}
     assert "form" not in explanation().to_json()
 
 
@@ -93,3 +93,11 @@ def test_a_page_is_whole_by_itself():
 
 def test_what_no_page_can_hold_is_left_out():
     assert escape_html("a\x00\ud800\ufffeb") == "ab"
+
+
+def test_the_old_name_of_an_attribution_works_for_one_more_release():
+    with pytest.warns(DeprecationWarning, match="attribution"):
+        old = ColumnAttribution("price", "12", share=0.5)
+    assert old == ColumnAttribution("price", "12", 0.5)
+    assert old.share == old.attribution == 0.5
+    assert old.to_json() == {"name": "price", "value": "12", "share": 0.5}

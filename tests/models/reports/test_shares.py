@@ -75,7 +75,7 @@ def test_the_form_of_a_text_is_no_word_and_no_rest():
     broken, whole = explain_labels(model, model.encoded(two))
     for own in (broken, whole):
         assert own.surface_features is not None
-        total = own.rest + own.surface_features.share + sum(word.share for word in own.words)
+        total = own.rest + own.surface_features.attribution + sum(word.attribution for word in own.words)
         assert total == pytest.approx(own.margin)
     assert (broken.prediction, broken.surface_features.strongest, whole.prediction) == (
         "bad",
@@ -83,7 +83,7 @@ def test_the_form_of_a_text_is_no_word_and_no_rest():
         "good",
     )
     # The words are the same, so what the texts differ by is their form.
-    assert broken.surface_features.share - -whole.surface_features.share == pytest.approx(
+    assert broken.surface_features.attribution - -whole.surface_features.attribution == pytest.approx(
         broken.margin + whole.margin, abs=1e-4
     )
     assert broken.rest == pytest.approx(-whole.rest, abs=1e-4)

@@ -135,9 +135,9 @@ def _show(explanations: Iterable[tuple[int, "Explanation"]]) -> None:
         if explanation.tail:
             out.print(Padding(Text(visible(explanation.tail)), (0, 0, 0, 2)))
         for title, words in (("for", explanation.first(5)), ("against", explanation.strongest_against(3))):
-            if words := [(word, share) for word, share in words if abs(share) >= _LEAST]:
-                word_shares = "  ".join(f"{visible(word)} {share:+.2f}" for word, share in words)
-                out.print(Padding(Text.assemble((f"{title}: ", "dim"), word_shares), (0, 0, 0, 2)))
+            if words := [(word, value) for word, value in words if abs(value) >= _LEAST]:
+                attributions = "  ".join(f"{visible(word)} {value:+.2f}" for word, value in words)
+                out.print(Padding(Text.assemble((f"{title}: ", "dim"), attributions), (0, 0, 0, 2)))
         if explanation.surface_features is not None:
             out.print(Padding(Text(explanation.surface_features.summary), (0, 0, 0, 2)))
         if explanation.columns:

@@ -238,7 +238,7 @@ def _top_words(explanations: Sequence[Explanation]) -> dict[str, list[tuple[str,
         if explanation.probability is not None:
             words = sums.setdefault(explanation.prediction, {})
             for word in explanation.words:
-                words[word.word.lower()] = words.get(word.word.lower(), 0.0) + word.share
+                words[word.word.lower()] = words.get(word.word.lower(), 0.0) + word.attribution
     adding = {label: [pair for pair in words.items() if pair[1] > 0] for label, words in sums.items()}
     return {
         label: sorted(words, key=lambda pair: -pair[1])[:_WORDS]
@@ -254,10 +254,10 @@ def _column_sizes(explanations: Sequence[Explanation]) -> list[tuple[str, float]
         return []
     sizes = {"the words of the text": 0.0}
     for explanation in explanations:
-        sizes["the words of the text"] += abs(sum(word.share for word in explanation.words))
+        sizes["the words of the text"] += abs(sum(word.attribution for word in explanation.words))
         for column in explanation.columns:
             name = f"column {column.name!r}"
-            sizes[name] = sizes.get(name, 0.0) + abs(column.share)
+            sizes[name] = sizes.get(name, 0.0) + abs(column.attribution)
     means = [(name, size / len(explanations)) for name, size in sizes.items()]
     return sorted(means, key=lambda pair: -pair[1])
 

@@ -138,14 +138,14 @@ class EncoderNetwork {
   // By how much a sum of outputs with these coefficients falls without each word; in long texts, without some
   // neighbouring words, which share it.
   attributions(words, toward) {
-    const entries = words.map(word => this.word(word.text)), shares = new Float64Array(words.length);
+    const entries = words.map(word => this.word(word.text)), attributions = new Float64Array(words.length);
     const scored = some => sum(Array.from(this.outputs(some), (value, n) => value * toward[n]));
     const whole = scored(entries), step = entries.length > MOST_WORDS ? Math.ceil(entries.length / PARTS) : 1;
     for (let first = 0; first < entries.length; first += step) {
       const last = Math.min(first + step, entries.length);
-      const share = whole - scored(entries.filter((_, n) => n < first || n >= last));
-      shares.fill(share / (last - first), first, last);
+      const attribution = whole - scored(entries.filter((_, n) => n < first || n >= last));
+      attributions.fill(attribution / (last - first), first, last);
     }
-    return Array.from(shares);
+    return Array.from(attributions);
   }
 }

@@ -86,25 +86,25 @@ class OfflinePage {
   explanation(prediction) {
     const {kind, labels} = this.settings, {words, text} = prediction.read;
     const label = kind === 'number' ? 0 : this.explained(prediction);
-    const {shares, surface} = this.model.explain(prediction, label);
-    const most = Math.max(...shares.map(Math.abs)) || 1, shown = element('p', {class: 'hw-text', dir: 'auto'});
+    const {attributions, surface} = this.model.explain(prediction, label);
+    const most = Math.max(...attributions.map(Math.abs)) || 1, shown = element('p', {class: 'hw-text', dir: 'auto'});
     let last = 0;
     words.forEach((word, place) => {
       shown.append(text.slice(last, word.start));
       last = word.start + word.text.length;
-      const strength = Math.abs(shares[place]) / most, sign = shares[place] > 0 ? '+' : '−';
+      const strength = Math.abs(attributions[place]) / most, sign = attributions[place] > 0 ? '+' : '−';
       if (strength < WEAKEST) return void shown.append(word.text);
-      shown.append(element('mark', {class: shares[place] > 0 ? 'hw-for' : 'hw-against',
-        style: `--s:${strength.toFixed(2)}`, title: `${sign}${Math.abs(shares[place]).toFixed(2)}`}, word.text));
+      shown.append(element('mark', {class: attributions[place] > 0 ? 'hw-for' : 'hw-against',
+        style: `--s:${strength.toFixed(2)}`, title: `${sign}${Math.abs(attributions[place]).toFixed(2)}`}, word.text));
     });
     shown.append(text.slice(last));
     const title = element('h3', {}, 'Words that decided');
     if (kind !== 'number') title.append(': ', element('bdi', {}, labels[label]));
     const sums = new Map();
-    words.forEach((word, place) => sums.set(word.text, (sums.get(word.text) ?? 0) + shares[place]));
+    words.forEach((word, place) => sums.set(word.text, (sums.get(word.text) ?? 0) + attributions[place]));
     const ranked = Array.from(sums).sort((a, b) => b[1] - a[1]), toLine = (name, pairs) => {
       const line = element('p', {class: 'hw-note'}, `${name}: `);
-      pairs.forEach(([word, share], n) => line.append(n ? ', ' : '', element('bdi', {}, word), ` ${share > 0 ? '+' : '−'}${Math.abs(share).toFixed(2)}`));
+      pairs.forEach(([word, value], n) => line.append(n ? ', ' : '', element('bdi', {}, word), ` ${value > 0 ? '+' : '−'}${Math.abs(value).toFixed(2)}`));
       if (!pairs.length) line.append('none');
       return line;
     };
@@ -139,7 +139,7 @@ setTimeout(() => {
       return {prediction: kind === 'labels' ? names : names[0],
         probabilities: Object.fromEntries(labels.map((label, n) => [label, probabilities[n]])),
         ...(novelty ? {unknown: novelty.unknown, novelty: novelty.score} : {})};
-    }, explain: (text, label = 0) => model.explain(model.predict(text), label).shares};
+    }, explain: (text, label = 0) => model.explain(model.predict(text), label).attributions};
     new OfflinePage(model);
   } catch (error) {
     status.textContent = `This browser cannot read the model (${error.message}). Try a newer one.`;

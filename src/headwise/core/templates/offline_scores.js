@@ -177,38 +177,38 @@ class LinearModel {
   // What each word adds to the sum of scores with these coefficients, and what surface features add.
   attributions(read, toward) {
     const of = this.columns < this.classes ? [toward[1] / 2 - toward[0] / 2] : toward;
-    const shares = new Float64Array(read.words.length), worthOf = block => {
-      const worths = new Map();
+    const attributions = new Float64Array(read.words.length), attributionsOf = block => {
+      const byFeature = new Map();
       for (const [feature, value] of block.values) {
         let product = 0;
         this.weightsOf(feature, (column, weight) => { product += of[column] * weight; });
-        worths.set(feature, value * product);
+        byFeature.set(feature, value * product);
       }
-      return worths;
+      return byFeature;
     };
     const denseOf = row => sum(of.map((value, n) => value * this.tables.dense[row * this.columns + n]));
     const [words, characters] = read.blocks;
     if (words) {
-      const worths = worthOf(words);
+      const byFeature = attributionsOf(words);
       for (const [feature, first, second] of words.occurrences) {
-        shares[first] += worths.get(feature) / 2; shares[second] += worths.get(feature) / 2;
+        attributions[first] += byFeature.get(feature) / 2; attributions[second] += byFeature.get(feature) / 2;
       }
     }
     if (characters) {
-      const worths = worthOf(characters), owners = this.owners(read);
+      const byFeature = attributionsOf(characters), owners = this.owners(read);
       for (const [feature, start, end] of characters.occurrences)
         for (let place = start; place < end; ++place)
-          if (owners[place] >= 0) shares[owners[place]] += worths.get(feature) / (end - start);
+          if (owners[place] >= 0) attributions[owners[place]] += byFeature.get(feature) / (end - start);
     }
     if (this.vectors) {
       const line = Array.from({length: this.vectors}, (_, row) => denseOf(row) * read.factor);
       read.base.entries.forEach(({vector, weight}, place) => {
-        shares[place] += sum(line.map((value, n) => value * vector[n])) * weight / read.base.length;
+        attributions[place] += sum(line.map((value, n) => value * vector[n])) * weight / read.base.length;
       });
     }
     const reference = this.surface ? this.surfaceOf(this.referenceText) : [];
     const surface = sum(read.surface.map((value, n) => (value - reference[n]) * denseOf(this.vectors + n)));
-    return {shares: Array.from(shares), surface};
+    return {attributions: Array.from(attributions), surface};
   }
   owners(read) {  // the word that each lower-case character belongs to; -1 for none
     const owners = [];
@@ -288,9 +288,9 @@ class OfflineModel {
       const others = calibrated.map((logit, n) => n === label ? 0 : Math.exp(logit - top)), total = sum(others);
       toward = others.map((other, n) => (n === label ? 1 : -other / total) / temperature);
     }
-    const {shares, surface} = this.linear.attributions(read, toward.map(one => one * weight));
-    if (!this.encoder) return {shares, surface};
+    const {attributions, surface} = this.linear.attributions(read, toward.map(one => one * weight));
+    if (!this.encoder) return {attributions, surface};
     const further = this.encoder.attributions(read.encoded, toward.map(one => one * encoderWeight));
-    return {shares: shares.map((share, n) => share + (further[n] ?? 0)), surface};
+    return {attributions: attributions.map((value, n) => value + (further[n] ?? 0)), surface};
   }
 }

@@ -123,7 +123,7 @@ def test_without_a_word_is_with_another_in_its_place(trained_of):
             chances = model.marginals(model.encode_sentences([TaggedSentence(tuple(words), ())]))[0]
             decided = next(n for n, own in enumerate(found.words) if own.start == found.explained_span[0])
             p = chances[decided, model.tags.index("S-X")]
-            assert found.margin - word.share == pytest.approx(np.log(p / (1 - p)), abs=1e-6)
+            assert found.margin - word.attribution == pytest.approx(np.log(p / (1 - p)), abs=1e-6)
 
 
 def test_suggestions(call, own, tmp_path):
