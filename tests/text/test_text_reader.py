@@ -113,6 +113,13 @@ def test_memos_are_not_copied():
         assert copy.of(lexicon, sizes).tolist() == [1, 2, 3]
 
 
+def test_the_numbers_of_no_words_have_their_type_also_before_any_word_was_read():
+    read = TextReader("penn").read(["", " "])
+    vocabulary = Vocabulary.build([["a"]])
+    assert vocabulary.encode_read(read).dtype == np.int64
+    assert vocabulary.encode_read(TextReader("penn").read(["a b"])).tolist() == [1, 0]
+
+
 def test_the_table_refuses_what_it_cannot_use():
     table = native.PieceTable(True)
     with pytest.raises(TypeError):

@@ -174,10 +174,11 @@ class WordCache:
         """
         with _MEMO_LOCK:
             if lexicon is not self._lexicon:
-                self._lexicon, self._size = lexicon, 0
+                # Of the type of the numbers, also while no text has had a word.
+                self._lexicon, self._values, self._size = lexicon, compute([]), 0
             if (total := len(lexicon)) > self._size:
                 new = compute(lexicon.words[self._size : total])
-                if total > len(self._values) or self._values.dtype != new.dtype:
+                if total > len(self._values):
                     values = np.zeros(2 * total, dtype=new.dtype)
                     values[: self._size] = self._values[: self._size]
                     self._values = values
