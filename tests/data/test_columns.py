@@ -158,9 +158,10 @@ def test_a_title_is_not_the_text_where_a_longer_one_stands_beside_it():
     assert choose({"text": titles, "article": articles, **rest})[0] == Columns("text", "author")
 
 
-def test_dates_of_several_words_are_not_told_as_texts():
+def test_dates_and_constants_of_several_words_are_not_told_as_texts():
     dates = [f"Mon Apr {n + 1:02} 22:19:45 PDT 2009" for n in range(20)]
-    _, notes = choose({"text": LONG * 5, "when": dates, "label": list("aabb") * 5})
+    zones = ["Eastern Time (US & Canada)"] * 20
+    _, notes = choose({"text": LONG * 5, "when": dates, "zone": zones, "label": list("aabb") * 5})
     assert not any("not used" in note for note in notes)
 
 

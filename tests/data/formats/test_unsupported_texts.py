@@ -10,6 +10,7 @@ WORDS = "the printer is dark"
 FILES = {
     "HTML": "<!DOCTYPE html>\n<html>\n<table>",
     "XML": "<?xml version='1.0'?>\n<tickets>",
+    "an XML file; expected": '<!DOCTYPE lewis SYSTEM "lewis.dtd">\n<REUTERS TOPICS="YES">',
     "an XML": "<tickets>\n  <ticket id='1'>\n    <text>it is dark</text>",
     "XML file": '<xmi:XMI xmlns:xmi="http://www.omg.org/XMI" xmi:version="2.0">',
     "TextGrid": 'File type = "ooTextFile"\nObject class = "TextGrid"',

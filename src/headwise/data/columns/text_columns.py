@@ -99,7 +99,7 @@ def choose_columns(
             raise span_rows_error(names, label.name, source)
         source.notes += other_labels_notes([c for c in _without_votes(open_columns) if c in remaining])
     source.notes += unused_columns_notes(remaining)
-    texts = (column for column in remaining if not column.is_machine_written)
+    texts = (column for column in remaining if column.varies and not column.is_machine_written)
     if unused := [c for c in texts if (c.strings and c.words >= 3) or c.has_unique_words]:
         note = f"columns of text that are not used: {', '.join(repr(column.name) for column in unused)}"
         if len(unused) == 1 and guessed and label is not None:

@@ -19,7 +19,7 @@ _MESSAGES = 0.5  # of a chat's lines begin a message; the others continue one
 _FEWEST = 3  # lines
 
 _HTML = lazy_pattern(r"\s*<(?:!doctype html|html|head|body|table)\b", re.IGNORECASE)
-_XML = lazy_pattern(r"\s*<\?xml\b")
+_XML = lazy_pattern(r"\s*<(?:\?xml|!doctype)\b", re.IGNORECASE)
 _ARFF = lazy_pattern(r"\s*@relation\b", re.IGNORECASE)
 _SQL = lazy_pattern(
     r"\s*(?:insert into\s+\S+\s*(?:\([^()]*\)\s*)?(?:values|select)\b|create table\b.*\("
