@@ -237,6 +237,22 @@ def test_texts_that_are_labels(rows, found):
         assert told.where[0] == "f:21"
 
 
+@pytest.mark.parametrize(
+    "label", ["2024-02-01", "2024-02-01 00:00:00", "2-Feb", "01. Feb", "Mrz 02", "Feb-02"]
+)
+def test_labels_that_a_spreadsheet_made_dates(label):
+    rows = [(f"another {i}", ["1-2", "3-4", label][i % 3]) for i in range(30)]
+    found = findings(*rows)["HW179"]
+    assert found.message == f"1 label that is a date, beside others that are none: {label!r}"
+    assert found.where[0] == "f:3"
+
+
+def test_labels_that_are_all_dates_or_none():
+    assert "HW179" not in findings(*((f"a film {i}", f"2024-02-0{i % 2 + 1}") for i in range(20)))
+    words = ["May", "Mar", "1-2", "deco 70", "10:30"]
+    assert "HW179" not in findings(*((f"a film {i}", words[i % 5]) for i in range(50)))
+
+
 def test_a_minus_beside_a_plus_is_a_label():
     assert "HW120" not in findings(*((f"a film {i}", "+-"[i % 2]) for i in range(20)))
 

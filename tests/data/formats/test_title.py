@@ -101,6 +101,16 @@ def test_the_questions_of_a_survey_in_another_language(write, kinds):
     assert any(note.startswith("line 2 is no data: a survey's questions") for note in data.notes)
 
 
+def test_the_boxes_of_a_survey_are_named_below_the_header(write):
+    rows = [
+        f"1180000{n},2024-03-0{n % 9 + 1},it came {n},{'ab'[n % 2]},{['App', ''][n % 2]}\n"
+        for n in range(10, 30)
+    ]
+    survey = "".join(["ID,Datum,Was ging schief?,Team?,Womit?\n", ",,Offene Antwort,Antwort,App\n", *rows])
+    data = read_examples(write("a.csv", survey), ReadOptions(text_column="3", label_column="4"))
+    assert len(data.items) == 20
+
+
 @pytest.mark.parametrize(
     "row", [",,it came late 99,a", ",2024-03-01,it came late 99,c", "11800009,,it came late 99,c"]
 )

@@ -1,5 +1,6 @@
 """The doctor's checks of labels: classes, sets of labels, numbers, and the weights of items."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import combinations
@@ -137,6 +138,24 @@ def swapped_columns(file: CheckedFile) -> Iterator[Finding]:
         message += f"label is {label}"
         fix = "columns are swapped there, or it is a summary: put tables together by the names of columns"
         yield Finding("warning", "HW178", message, file.data.places(swapped), fix)
+
+
+_MONTH = "(?:jan|feb|m[aä]r|mrz|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz])"
+_DATE = lazy_pattern(
+    rf"\d{{4}}-\d\d-\d\d(?: \d\d:\d\d:\d\d)?|\d\d?(?:-|\.? ){_MONTH}\.?|{_MONTH}[-. ]\d\d", re.IGNORECASE
+)
+
+
+def date_labels(file: CheckedFile) -> Iterator[Finding]:
+    """Labels that are dates beside others that are none: what spreadsheets make of `1-2`."""
+    dates = {name for name in file.data.labels if _DATE.fullmatch(name)}
+    if dates and len(dates) < len(file.data.labels):
+        where = [n for n, item in enumerate(file.items) if not dates.isdisjoint(item.labels)]
+        shown = abbreviate([repr(name) for name in file.data.labels if name in dates])
+        verb = "is a date" if len(dates) == 1 else "are dates"
+        message = f"{count(len(dates), 'label')} that {verb}, beside others that are none: {shown}"
+        fix = "a spreadsheet may have made dates of labels such as 1-2: correct them in a column of text"
+        yield Finding("warning", "HW179", message, file.data.places(where), fix)
 
 
 _LONGEST_NAME = 100  # characters of a text that can be a label

@@ -226,11 +226,13 @@ def caption_rows(rows: Sequence[Sequence[str]]) -> int:
 
 def _lacks_id(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     """Whether all rows below have ids, and dates or addresses, where a row has none, and none of its cells
-    recurs."""
+    recurs, but as the only answer in its column (a box that is ticked)."""
     columns = [[cells[i].strip() for cells in below if len(cells) == len(row)] for i in range(len(row))]
     if len(columns[0]) < _MANY_ROWS or not all(map(_RESPONDENT.fullmatch, columns[0])):
         return False
-    if any(cell and cell in column for cell, column in zip(row, columns, strict=True)):
+    if any(
+        cell in column and {*column} - {"", cell} for cell, column in zip(row, columns, strict=True) if cell
+    ):
         return False
     machine_written = [
         cell

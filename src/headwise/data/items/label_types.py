@@ -192,6 +192,7 @@ class SingleLabelType(LabelType):
             label_checks.spelling_variants,
             label_checks.glued_labels,
             label_checks.swapped_columns,
+            label_checks.date_labels,
             label_checks.missing_value_labels,
             label_checks.unlikely_labels,
             label_checks.uneven_weights,
@@ -208,6 +209,7 @@ class SingleLabelType(LabelType):
             label_checks.spelling_variants,
             label_checks.glued_labels,
             label_checks.swapped_columns,
+            label_checks.date_labels,
             label_checks.missing_value_labels,
             label_checks.unlikely_labels,
             label_checks.uneven_weights,
@@ -287,6 +289,7 @@ class LabelSetType(LabelType):
             label_checks.spelling_variants,
             label_checks.glued_labels,
             label_checks.swapped_columns,
+            label_checks.date_labels,
             label_checks.uneven_weights,
             shortcut_checks.leaks,
         )
