@@ -94,6 +94,20 @@ def test_texts_in_other_files_are_told(name):
         choose(columns)
 
 
+@pytest.mark.parametrize("name", ["label2", "label_2", "Main Topic 2"])
+def test_a_second_label_is_told(name):
+    columns = {"text": LONG * 5, "label": list("aabb") * 5, name: ["x", "", "y", "x"] * 5}
+    told = f"other columns that may be the label: {name!r} - choose with --label-column"
+    assert told in choose(columns)[1]
+
+
+def test_a_text_for_each_text_is_no_label():
+    columns = {name: [f"{name}: it is the text {n}" for n in range(30)] for name in ("source", "target")}
+    with pytest.raises(DataError, match="HW131"):
+        choose(columns)
+    assert choose(columns, label_column="target")[0] == Columns("source", "target")
+
+
 def test_without_labels_doubt_about_them_does_not_matter():
     assert choose({"t": LONG, "id": list("abcd")}, labelled=False)[0] == Columns("t")
     assert choose({"t": LONG}, labelled=False, label_column="y")[0] == Columns("t")

@@ -370,3 +370,23 @@ def test_sets_of_two_numbers_are_sets(write):
     assert sets(read_sets(write("f.jsonl", "\n".join(map(json.dumps, rows)))))[0] == ("0", "1")
     rows = [{"text": f"a text of {n}", "labels": [[0, 1], [1], [0]][n % 3]} for n in range(6)]
     assert sets(read_sets(write("f.jsonl", "\n".join(map(json.dumps, rows)))))[0] == ("0", "1")
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [{"a": 1, "b": 0}, {"a": 1, "b": 1}, {"a": 0, "b": 0}],
+        [[{"id": 1, "name": "a"}], [{"id": 1, "name": "a"}, {"id": 2, "name": "b"}], []],
+    ],
+)
+def test_objects_name_labels(write, values):
+    rows = [{"title": "x", "body": f"a text of {n}", "labels": values[n % 3]} for n in range(12)]
+    path = write("f.jsonl", "\n".join(map(json.dumps, rows)))
+    assert infer_task(path, {})[0] == "multi-label"
+    assert sets(read_sets(path))[:3] == [("a",), ("a", "b"), ()]
+
+
+def test_words_between_labels_are_no_labels(write):
+    cells = ["food", "room", "food and room", "room and staff", "staff"] * 5
+    rows = [f"a text of {n},{cell}" for n, cell in enumerate(cells)]
+    assert infer_task(write("f.csv", "\n".join(["text,topics", *rows])), {})[0] == "classify"

@@ -14,6 +14,7 @@ _WRAPPED = lazy_pattern(r"(?:array|frozenset|list|tuple|set)\((.*?)(?:,\s*dtype=
 _BRACKETS = ("[]", "()", "{}")
 _QUOTED = lazy_pattern(r"""(["'])(?:\\.|(?!\1).)*\1""", re.DOTALL)
 _WORDS_IN_BRACKETS = lazy_pattern(r"""\[([^][(){}"'`]+)\]""")
+_PLACES = {"start", "end", "offset", "score"}  # of spans and predictions
 _NULLS = ("nan", "null", "none")
 _LINK = lazy_pattern(r"(?:https?|ftp|s3|gs|az|abfss?|wasbs?|hdfs|file)://\S+|www\.\S+\.\S+")
 
@@ -40,14 +41,29 @@ def parse_cell(cell: object) -> object:
 
 
 def parse_list_cell(cell: object) -> object:
-    """The list that a cell holds as text, see `parse_cell`, in Label Studio's object of choices, or as an
-    object that says of each name whether it is in the list; any other cell as it is."""
+    """The list that a cell holds as text, see `parse_cell`, in Label Studio's object of choices, as an
+    object that says of each name whether it is in the list, or as objects with names; any other cell as it
+    is."""
     parsed = parse_cell(cell)
     if isinstance(parsed, dict) and [*parsed] == [CHOICES] and isinstance(parsed[CHOICES], list):
         return parsed[CHOICES]
-    if isinstance(parsed, dict) and parsed and all(isinstance(value, bool) for value in parsed.values()):
+    if isinstance(parsed, dict) and _says_yes_or_no(list(parsed.values())):
         return [name for name, value in parsed.items() if value]
+    if isinstance(parsed, list) and parsed and all(map(_has_name, parsed)):
+        return [item["name"] for item in parsed]
     return parsed if isinstance(parsed, list) else cell
+
+
+def _says_yes_or_no(values: list[object]) -> bool:
+    """Whether the values of an object are truth values, or several of 0 and 1."""
+    if len(values) > 1 and all(type(value) is int and value in (0, 1) for value in values):
+        return True
+    return bool(values) and all(isinstance(value, bool) for value in values)
+
+
+def _has_name(item: object) -> bool:
+    """Whether an object names a label, as in the issues of GitHub."""
+    return isinstance(item, dict) and isinstance(item.get("name"), str) and not _PLACES & {*item}
 
 
 def parse_words_cell(cell: object) -> object:

@@ -116,6 +116,7 @@ PAIR_NAMES = (
     ("question", "sentence"),
     ("query", "document"),
     ("query", "passage"),
+    ("query", "doc"),
 )
 """Usual names of the two text columns of pairs, the most certain first."""
 
@@ -144,7 +145,7 @@ def name_rank(name: str, names: tuple[str, ...]) -> int | None:
 
 def has_usual_name(name: str, names: tuple[str, ...]) -> bool:
     """Whether a column's name is in `names` or ends with one of them, as `airline_sentiment` does."""
-    last = normal_name(_REMARK.sub("", name)).split("_")[-1]
+    last = normal_name(_REMARK.sub("", name)).rstrip("_0123456789").split("_")[-1]  # `label_2`, too
     return name_rank(name, names) is not None or (len(last) > 1 and last in names)
 
 

@@ -81,6 +81,9 @@ _SET_NAMES = LABEL_SET_NAMES[: LABEL_SET_NAMES.index("emotions") + 1]
 _PARTED = lazy_pattern(r"\S*[^\W\d][.\d_/#+:-]+\S*")
 """A name of several parts, such as `cs.CL` or `asp.net`."""
 
+_CONJUNCTIONS = {"and", "or", "und", "oder", "et", "ou", "y", "o", "e", "ed"}
+"""Words between the labels of a cell."""
+
 _TAG = lazy_pattern("O|[BIESLUM]-.+")
 """A tag of a word, such as `B-PER`."""
 
@@ -296,6 +299,8 @@ def _blanks_separate(cells: Sequence[str], name: str) -> bool:
     `very` does not."""
     joint = [label for cell in {*cells} if len(labels := cell.split()) > 1 for label in labels]
     if not all(any(map(str.isalnum, label)) for label in joint):  # a mark between labels
+        return False
+    if not _CONJUNCTIONS.isdisjoint(map(str.lower, joint)):
         return False
     parted = most_true(_PARTED.fullmatch(label) is not None for label in joint)
     return (parted or name_rank(name, _SET_NAMES) is not None) and _stand_alone(cells, BLANK)

@@ -303,6 +303,8 @@ def _label_column(columns: list[Column], *, needed: bool) -> Column | None:
     if named and named.is_prose:
         remaining = [column for column in columns if column is not named]
         named = _by_name(remaining, LABEL_NAMES) or named
+        if named.is_prose and named.words >= 3 and named.distinct == len(named.values):
+            return None  # a text for each text, as of translations
     if named:
         return named
     columns = [column for column in columns if not column.is_never_label]
