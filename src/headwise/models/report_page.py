@@ -16,6 +16,7 @@ from headwise.metrics.operating_points import MIN_ITEMS, RiskCoverageCurve
 from headwise.models.metric_table import MISSING, MetricTable, format_number, parse_interval
 from headwise.models.novelty_evaluation import novelty_section
 from headwise.models.report_parts import ComparisonSystem
+from headwise.models.score_meanings import meanings_of
 
 _EXCERPT = 600  # characters of a text without an explanation
 
@@ -202,7 +203,12 @@ def _scores(material: ReportContents) -> Section:
                 *(Cell(gap[0], f"{gap[1]}; p {gap[2]}") if gap else "" for gap in gaps),
             ],
         )
-    return Section(tables=[Table(names, rows), *_intervals(material)], notes=material.messages)
+    meanings = meanings_of(str(row[0]) for row in rows)
+    return Section(
+        tables=[Table(names, rows), *_intervals(material)],
+        notes=material.messages,
+        details={"What the rows mean": meanings} if meanings else {},
+    )
 
 
 def _intervals(material: ReportContents) -> list[Table]:

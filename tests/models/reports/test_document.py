@@ -113,6 +113,13 @@ def test_the_labels_with_the_lowest_f1_come_first_and_those_that_do_not_occur_la
     assert "<caption>The lowest F1 first.</caption>" in page
 
 
+def test_the_rows_of_the_scores_are_explained():
+    scores = report_page(material()).partition("<h2>Labels</h2>")[0]
+    assert "<summary>What the rows mean</summary>" in scores
+    assert "macro F1: mean of the F1 of all labels" in scores
+    assert "log loss:" not in scores  # which the scores do not have
+
+
 def test_the_interval_of_a_nested_score_is_shown():
     own = {"entities": {"f1": 0.7, "f1_interval": [0.6, 0.8]}}
     baseline = ComparisonSystem("CRF", {"entities": {"f1": 0.5, "f1_interval": [0.4, 0.6]}}, {})
