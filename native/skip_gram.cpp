@@ -1,4 +1,4 @@
-// The kernel of headwise.training.pretraining.skip_gram, which has the formulas.
+// The kernel of headwise.training.pretraining.cbow, which has the formulas.
 #include <algorithm>
 #include <cmath>
 #include <tuple>

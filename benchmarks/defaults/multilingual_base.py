@@ -30,9 +30,9 @@ from headwise.text.static_embeddings import StaticEmbeddings, load_base, save_ba
 from headwise.text.static_embeddings.base_folder import ABOUT
 from headwise.text.static_embeddings.base_vectors import QuantizedMatrix
 from headwise.training.pretraining.base_config import StudentConfig, TeacherConfig, card
+from headwise.training.pretraining.cbow import common_weights, word_ngrams
 from headwise.training.pretraining.corpus import PassageEncoder
 from headwise.training.pretraining.sentence_encoder import SentenceEncoder, embed_with_teacher
-from headwise.training.pretraining.skip_gram import common_weights, word_ngrams
 from headwise.training.pretraining.student import StaticStudent, StudentInit, train_student
 from headwise.training.pretraining.work_folder import hash_of
 

@@ -74,7 +74,7 @@ def crf_arguments(random: np.random.Generator):
     ]
 
 
-def skip_gram_arguments(random: np.random.Generator):
+def cbow_arguments(random: np.random.Generator):
     return [
         random.integers(0, FEATURES, WORDS).astype(np.int32),
         offsets(random, TEXTS, WORDS),
@@ -236,7 +236,7 @@ KERNELS: dict[str, tuple[Callable, Callable[[np.random.Generator], list]]] = {
             offsets(random, TEXTS, WORDS),
         ],
     ),
-    "train_passages": (native.train_passages, skip_gram_arguments),
+    "train_passages": (native.train_passages, cbow_arguments),
     "trigram_hashes": (
         native.trigram_hashes,
         lambda random: [

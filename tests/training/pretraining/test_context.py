@@ -2,13 +2,13 @@ import numpy as np
 import pytest
 
 from headwise.training.pretraining.base_config import ContextConfig
-from headwise.training.pretraining.corpus import EncodedPassages
-from headwise.training.pretraining.skip_gram import (
+from headwise.training.pretraining.cbow import (
     common_weights,
     fit_subwords,
     train_contexts,
     without_common_part,
 )
+from headwise.training.pretraining.corpus import EncodedPassages
 
 
 def two_topics(passages: int = 800) -> EncodedPassages:

@@ -3,9 +3,9 @@ import pytest
 import torch
 
 from headwise.training.pretraining.base_config import StudentConfig
+from headwise.training.pretraining.cbow import word_ngrams
 from headwise.training.pretraining.corpus import EncodedPassages
 from headwise.training.pretraining.pretrain import interpolate_vectors
-from headwise.training.pretraining.skip_gram import word_ngrams
 from headwise.training.pretraining.student import (
     StaticStudent,
     StudentInit,

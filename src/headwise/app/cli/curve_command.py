@@ -4,7 +4,7 @@
 # pyright: reportInvalidTypeForm=false
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -13,6 +13,9 @@ from headwise.app.cli.console import check_page_output, columns, note, output, p
 from headwise.app.cli.flags import flag_values, section_flags
 from headwise.app.cli.path_checks import is_standard
 from headwise.app.cli.terminal import TerminalReporter
+
+if TYPE_CHECKING:
+    from headwise.app.workflows.learning_curve import LearningCurve
 
 
 def curve(
@@ -53,22 +56,21 @@ def curve(
     """
     check_page_output(svg, ".svg")
     from headwise.app.workflows.learning_curve import curve_file
-    from headwise.models.metric_table import format_number
     from headwise.models.prediction_file import reporting_write_errors  # with these comes torch
     from headwise.training.run_state import TrainingInterrupted
 
-    settings = {
-        "task": task,
-        "more": more,
-        "seeds": seeds,
-        "full_model": full_model,
-        "base": base,
-        "work": work,
-    }
     try:
         with reporting_write_errors(work or "standard output"):
             forecast_curve = curve_file(
-                str(file), **settings, reading=flag_values(read), reporter=TerminalReporter()
+                str(file),
+                task=task,
+                more=more,
+                seeds=seeds,
+                full_model=full_model,
+                base=base,
+                work=work,
+                reading=flag_values(read),
+                reporter=TerminalReporter(),
             )
     except TrainingInterrupted as stop:
         raise KeyboardInterrupt from stop
@@ -80,25 +82,29 @@ def curve(
     if json:
         print_json(forecast_curve.to_json())
         return 0
-    line, of, out = forecast_curve.metric_table.primary_metric, forecast_curve.metric_table.of, output()
+    _print_curve(forecast_curve)
+    return 0
+
+
+def _print_curve(curve: "LearningCurve") -> None:
+    """Print the scores at each size, the score with all items, and the forecasts."""
+    from headwise.models.metric_table import format_number
+
+    metrics, out = curve.metric_table, output()
+    line, of = metrics.primary_metric, metrics.of
     table = columns(of, line.title, "from", "to")
-    for size, size_scores in zip(forecast_curve.sizes.tolist(), forecast_curve.scores.T, strict=True):
+    for size, size_scores in zip(curve.sizes.tolist(), curve.scores.T, strict=True):
         row = (size_scores.mean(), size_scores.min(), size_scores.max())
         table.add_row(f"{size:,}", *(format_number(float(value), line.form) for value in row))
     out.print(table)
-    now, low, high = (
-        format_number(value, line.form) for value in forecast_curve.score(forecast_curve.items)
-    )
-    out.print(f"\nWith all {forecast_curve.items:,} {of} it should be {now} ({low} to {high}).")
-    if forecast_curve.outlier_score is not None:
-        most, last = (
-            f"{forecast_curve.sizes[-1]:,} {of}",
-            format_number(forecast_curve.outlier_score, line.form),
-        )
+    now, low, high = (format_number(value, line.form) for value in curve.score(curve.items))
+    out.print(f"\nWith all {curve.items:,} {of} it should be {now} ({low} to {high}).")
+    if curve.outlier_score is not None:
+        most, last = f"{curve.sizes[-1]:,} {of}", format_number(curve.outlier_score, line.form)
         out.print(f"(The models of {most} were better, {last}: by what those of fewer say, by chance.)")
-    for forecast in forecast_curve.forecasts:
+    for forecast in curve.forecasts:
         values = forecast["gain"], *forecast["interval"]
-        if forecast_curve.metric_table.lower:
+        if metrics.lower:
             gain, low, high = (format_number(value, line.form) for value in values)
             worth = f"take {gain} off it"
         else:
@@ -106,4 +112,3 @@ def curve(
             worth = f"are worth {gain} points"
         then = format_number(forecast["score"], line.form)
         out.print(f"Another {forecast['more']:,} {of} {worth} ({low} to {high}), to {then}.")
-    return 0

@@ -94,39 +94,46 @@ def suggest_file(
     task, model, item_type = session.task, session.model, session.item_type
     rows = session.rows(file, **file_arguments)
     task.uncertainty(model, [])  # raises for unsupported models before the file is read
-    every = list(rows)
-    tags = item_type.has_tags
-    if tags:
-        every = [replace(row, item=model.sentence(row.item)) for row in every]
-    names = list(every[0].fields) if every and not tags else []
-    requested, reporter = (
-        (file_arguments.get("reading") or {}).get("label_column"),
-        file_arguments.get("reporter", NULL_REPORTER),
-    )
+    all_rows = list(rows)
+    if item_type.has_tags:
+        all_rows = [replace(row, item=model.sentence(row.item)) for row in all_rows]
+    names = list(all_rows[0].fields) if all_rows and not item_type.has_tags else []
+    requested = (file_arguments.get("reading") or {}).get("label_column")
+    reporter = file_arguments.get("reporter", NULL_REPORTER)
     columns = _columns(session, requested, names, reporter)
-    seen = in_fingerprint(item_type, session.info.data.training_fingerprint, [row.item for row in every])
-    left: dict[str, InputRow[Any]] = {}
-    for row, was_seen in zip(every, seen, strict=True):
-        key = normal_text(item_type.key(row.item))
-        has_answer = (
-            row.item.tags if tags else any(as_text(row.fields.get(name)).strip() for name in columns)
-        )
-        if key and not (was_seen or has_answer):
-            left.setdefault(key, row)
-    if len(left) < len(every):
-        have = f"{len(every) - len(left):,} of {len(every):,} {item_type.nouns.many} have"
-        answers = "tags" if tags else "a label"
+    candidates = _unlabelled_rows(session, all_rows, columns)
+    if len(candidates) < len(all_rows):
+        have = f"{len(all_rows) - len(candidates):,} of {len(all_rows):,} {item_type.nouns.many} have"
+        answers = "tags" if item_type.has_tags else "a label"
         reporter.note(f"{have} {answers}, are duplicates, empty, or were trained on: left out")
-    items = [row.item for row in left.values()]
+    items = [row.item for row in candidates]
     guesses, uncertainty = task.uncertainty(model, items)
-    chosen_rows = select_items(uncertainty, _vectors(model, item_type, items), count) if items else []
-    chosen = list(left.values())
-    all_names = dict.fromkeys(name for row in every for name in row.fields)
+    selected = select_items(uncertainty, _vectors(model, item_type, items), count) if items else []
     return Suggestions(
-        (Suggestion(chosen[n], guesses[n], float(uncertainty[n]), columns[0]) for n in chosen_rows),
-        all_names,
+        (Suggestion(candidates[n], guesses[n], float(uncertainty[n]), columns[0]) for n in selected),
+        dict.fromkeys(name for row in all_rows for name in row.fields),
         columns,
     )
+
+
+def _unlabelled_rows(
+    session: ModelSession, rows: Sequence[InputRow[Any]], columns: Sequence[str]
+) -> list[InputRow[Any]]:
+    """The first row of each different text, without rows that have an answer, are empty, or were trained
+    on."""
+    item_type = session.item_type
+    seen = in_fingerprint(item_type, session.info.data.training_fingerprint, [row.item for row in rows])
+    unlabelled: dict[str, InputRow[Any]] = {}
+    for row, was_seen in zip(rows, seen, strict=True):
+        key = normal_text(item_type.key(row.item))
+        has_answer = (
+            bool(row.item.tags)
+            if item_type.has_tags
+            else any(as_text(row.fields.get(name)).strip() for name in columns)
+        )
+        if key and not (was_seen or has_answer):
+            unlabelled.setdefault(key, row)
+    return list(unlabelled.values())
 
 
 def _columns(
@@ -150,10 +157,9 @@ def _columns(
         reporter.note(f"labels are in the column {names[usual]!r} - {flag}")
         return [names[usual]]
     trained_name = columns_of_training(session.info).get("label_column", "")
-    named = (
-        trained_name and not trained_name.isdecimal() and "." not in trained_name
-    )  # which leads into objects
-    return [trained_name if named else "label"]
+    # A number names no new column, and a path such as `data.label` leads into objects.
+    names_column = trained_name and not trained_name.isdecimal() and "." not in trained_name
+    return [trained_name if names_column else "label"]
 
 
 def _vectors(model: Any, item_type: ItemType, items: list[Any]) -> Any:

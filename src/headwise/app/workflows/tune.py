@@ -193,18 +193,17 @@ def tune_file(
         best_sections = _complete_sections(
             _merged((*request.layers, best.change)), run_config, trials.sources
         )
-        steps, uses_new_items, seconds = len(search.shares), trials.folds is not None, trials.runs.seconds
         return SearchResult(
-            tried,
-            steps,
-            finished,
-            best,
-            confirmed,
-            uses_new_items,
-            best_sections,
-            run_config,
-            trials.metric_table,
-            seconds,
+            tried=tried,
+            steps=len(search.shares),
+            finished=finished,
+            best=best,
+            confirmed=confirmed,
+            uses_new_items=trials.folds is not None,
+            settings=best_sections,
+            run_config=run_config,
+            metric_table=trials.metric_table,
+            seconds=trials.runs.seconds,
         )
 
 

@@ -179,9 +179,10 @@ def shared_items(files: Mapping[str, CheckedFile]) -> Iterator[Finding]:
     """Items that two files have in common, exactly or nearly."""
     for first, second in pairs_of(files):
         nouns, same_part = first.item_type.nouns, first.part == second.part
-        severity = "info" if same_part else "warning"
-        fix = f"results on {second.role} will look too good: remove these rows from {first.role}"
-        fix = "remove one of the two" if same_part else fix
+        severity, fix = "info", "remove one of the two"
+        if not same_part:
+            fix = f"results on {second.role} will look too good: remove these rows from {first.role}"
+            severity = "warning"
         same, near_places = first.contamination_index.places(second.keys)
         if same:
             distinct = second.same.keys() - {""}

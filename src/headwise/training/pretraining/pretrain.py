@@ -26,6 +26,13 @@ from headwise.text.static_embeddings.base_folder import ABOUT
 from headwise.text.static_embeddings.base_vectors import QuantizedMatrix
 from headwise.text.static_embeddings.word_groups import LEVELS, WordClusters
 from headwise.training.pretraining.base_config import CardNotes, PretrainConfig, PretrainError, card
+from headwise.training.pretraining.cbow import (
+    common_weights,
+    fit_subwords,
+    train_contexts,
+    without_common_part,
+    word_ngrams,
+)
 from headwise.training.pretraining.corpus import (
     CorpusSample,
     EncodedPassages,
@@ -39,13 +46,6 @@ from headwise.training.pretraining.corpus import (
 )
 from headwise.training.pretraining.neighbour_groups import word_clusters
 from headwise.training.pretraining.sentence_encoder import embed_with_teacher, missing_shards
-from headwise.training.pretraining.skip_gram import (
-    common_weights,
-    fit_subwords,
-    train_contexts,
-    without_common_part,
-    word_ngrams,
-)
 from headwise.training.pretraining.work_folder import (
     MARK,
     WorkFolder,

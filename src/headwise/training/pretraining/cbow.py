@@ -1,6 +1,4 @@
-"""Character n-grams of many words at once.
-
-Training of word vectors by context prediction with negative sampling.
+"""Training of word vectors by CBOW with negative sampling, and of subword vectors.
 
 The mean of the other words of a passage predicts each word, against random negatives (as in sent2vec:
 Pagliardini, Gupta, Jaggi; 2018). So means of words, which are what a base is used for, learn to represent
@@ -30,18 +28,10 @@ from headwise.training.pretraining.base_config import ContextConfig
 from headwise.training.pretraining.corpus import EncodedPassages
 from headwise.training.pretraining.work_folder import atomic_path
 
-
-def word_ngrams(words: Sequence[str], buckets: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Hash buckets of the character n-grams of words, word after word, and the start of each word's
-    n-grams, with the end, `[words + 1]`."""
-    runs, starts = subword_buckets(words, buckets)
-    return runs.astype(np.int64), starts
-
-
 Floats = NDArray[np.float32]
-_TABLE = 1 << 22
+_TABLE = 1 << 22  # most entries of the sampling table
 _PART = 1 << 15  # passages between two reports
-_COMMON = 1e-3
+_COMMON = 1e-3  # a of the smooth inverse frequency
 
 
 def train_contexts(
@@ -72,8 +62,8 @@ def train_contexts(
     """
     keep = np.ones(len(counts))
     if config.common:
-        share = np.maximum(counts, 1) / max(1, counts.sum())
-        keep = np.minimum(1, np.sqrt(config.common / share) + config.common / share)
+        frequency = np.maximum(counts, 1) / max(1, counts.sum())
+        keep = np.minimum(1, np.sqrt(config.common / frequency) + config.common / frequency)
     table = _draws(counts)
     random_vectors = np.random.default_rng(seed).random((len(counts), size), np.float32)
     vectors: Floats = (random_vectors - np.float32(0.5)) / np.float32(size)
@@ -108,8 +98,8 @@ def train_contexts(
 def _draws(counts: NDArray[np.int64]) -> NDArray[np.int32]:
     """Sampling table of negatives: word ids with frequencies proportional to their counts to the power
     3/4."""
-    shares = np.maximum(counts, 0).astype(np.float64) ** 0.75
-    ends = np.cumsum(shares) / max(shares.sum(), 1e-12)
+    masses = np.maximum(counts, 0).astype(np.float64) ** 0.75
+    ends = np.cumsum(masses) / max(masses.sum(), 1e-12)
     size = min(_TABLE, max(1024, 64 * len(counts)))
     words = np.searchsorted(ends, (np.arange(size) + 0.5) / size)
     return np.minimum(words, len(counts) - 1).astype(np.int32)
@@ -118,15 +108,22 @@ def _draws(counts: NDArray[np.int64]) -> NDArray[np.int32]:
 def common_weights(counts: NDArray[np.int64], total: int) -> Floats:
     """Weights of words in the mean of a text, smaller for frequent words, `[words + 1]`; the last is for
     unseen words: a / (a + p), the smooth inverse frequency (Arora, Liang, Ma; 2017)."""
-    share = np.append(np.maximum(counts, 1), 1) / max(1, total)
-    return (_COMMON / (_COMMON + share)).astype(np.float32)
+    frequency = np.append(np.maximum(counts, 1), 1) / max(1, total)
+    return (_COMMON / (_COMMON + frequency)).astype(np.float32)
 
 
 def without_common_part(vectors: Floats, weights: Floats, counts: NDArray[np.int64]) -> Floats:
     """Subtract the mean vector of the corpus from word vectors, `[words, size]`."""
-    of = weights * counts
-    mean = (of[:, None] * vectors).sum(axis=0, dtype=np.float64) / max(float(of.sum()), 1e-12)
+    masses = weights * counts
+    mean = (masses[:, None] * vectors).sum(axis=0, dtype=np.float64) / max(float(masses.sum()), 1e-12)
     return (vectors - mean).astype(np.float32)
+
+
+def word_ngrams(words: Sequence[str], buckets: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Hash buckets of the character n-grams of words, word after word, and the start of each word's
+    n-grams, with the end, `[words + 1]`."""
+    runs, starts = subword_buckets(words, buckets)
+    return runs.astype(np.int64), starts
 
 
 def fit_subwords(
@@ -143,10 +140,10 @@ def fit_subwords(
     """
     runs, starts = word_ngrams(words, buckets)
     lengths = np.diff(starts)
-    share = np.repeat(1 / lengths, lengths).astype(np.float32)
-    made = csr_matrix((share, runs, starts), shape=(len(words), buckets))  # repeated n-grams are summed
-    made.sum_duplicates()
-    weighted = diags(trust.astype(np.float32)) @ made
-    square = np.asarray((made.T @ weighted).todense(), np.float32)
+    parts = np.repeat(1 / lengths, lengths).astype(np.float32)
+    means = csr_matrix((parts, runs, starts), shape=(len(words), buckets))
+    means.sum_duplicates()  # a word may have an n-gram several times
+    weighted = diags(trust.astype(np.float32)) @ means
+    square = np.asarray((means.T @ weighted).todense(), np.float32)
     square[np.diag_indices(buckets)] += ridge * max(float(square.trace()) / buckets, 1e-6)
     return cho_solve(cho_factor(square, lower=True), weighted.T @ vectors).astype(np.float32)
