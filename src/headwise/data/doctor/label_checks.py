@@ -29,8 +29,10 @@ from headwise.data.items.labels import (
 RARE = 5  # items below which a class can hardly be learnt
 _DASHES = lazy_pattern("[\u2010-\u2015\u2212_]")
 _JOINT = lazy_pattern(r"(?<=[^\W\d])-(?=[^\W\d])")  # a dash between letters
-_TRUTH_VALUES = dict.fromkeys(("1", "true", "t", "yes", "y", "ja", "wahr", "oui", "vrai", "sí", "si"), True)
-_TRUTH_VALUES |= dict.fromkeys(("0", "false", "f", "no", "n", "nein", "falsch", "non", "faux"), False)
+_TRUTH_VALUES: dict[str, bool] = {
+    **dict.fromkeys(("1", "true", "t", "yes", "y", "ja", "wahr", "oui", "vrai", "sí", "si"), True),
+    **dict.fromkeys(("0", "false", "f", "no", "n", "nein", "falsch", "non", "faux"), False),
+}
 _PLACEHOLDERS = {
     *("-", "--", "---", "–", "—", "?", "??", "???", "(null)", "(blank)", "undefined", "unlabeled"),
     *("unlabelled", "not labeled", "not labelled", "unannotated", "tbd", "todo", "k.a.", "k. a."),
