@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from headwise import TextClassifier
+from headwise.core.errors import ConfigError
 
 Y = ["good", "bad", "odd"] * 20
 X = [f"{label} {number}" for number, label in enumerate(Y)]
@@ -131,3 +132,22 @@ def test_tuples_are_neither_labels_nor_probabilities(unfitted):
         TypeError, match=r"y\[0\] is \('good', 1\); expected one label, or the probabilities"
     ):
         unfitted.fit(X, [(label, 1) for label in Y])
+
+
+class TwoOfAName:
+    """As much of a pandas DataFrame with two columns of one name as is used."""
+
+    columns = ("text", "text")
+
+    def __getitem__(self, name):
+        return self
+
+
+def test_two_columns_of_one_name_are_told(tiny):
+    with pytest.raises(ConfigError, match=r"HW112.*X has 2 columns 'text'; rename all but one"):
+        TextClassifier(recipe=tiny, text_column="text").fit(TwoOfAName(), Y)
+
+
+def test_a_missing_text_is_told(unfitted):
+    with pytest.raises(TypeError, match=r"X\[1\] is None; expected a text; write '' where there is none"):
+        unfitted.fit(["a b", None], ["x", "y"])

@@ -6,6 +6,8 @@ from typing import Any, cast
 import numpy as np
 from sklearn.utils import check_consistent_length
 
+from headwise.data.readers.tabular_cells import is_missing
+
 Inputs = Iterable[object]
 """Texts, pairs of texts or sentences: a list, an array, or a column or table of pandas, Polars or Arrow."""
 Targets = Iterable[object]
@@ -82,7 +84,8 @@ def texts_of(X: Inputs) -> list[str]:
     texts = column_values(X)
     for place, text in enumerate(texts):
         if not isinstance(text, str):
-            raise TypeError(f"X[{place}] is {text!r:.80}; expected a text")
+            hint = "; write '' where there is none" if is_missing(text) else ""
+            raise TypeError(f"X[{place}] is {text!r:.80}; expected a text{hint}")
     return [plain_str(text) for text in texts]
 
 

@@ -190,6 +190,8 @@ def _cells(X: Any, name: str) -> list[Any]:
     if name not in (names := _names(X)):
         shown = ", ".join(map(repr, names[:10])) + ", ..." * (len(names) > 10)
         raise ConfigError(f"X has no column {name!r}; expected one of {shown}", code="HW147")
+    if (count := names.count(name)) > 1:
+        raise ConfigError(f"X has {count} columns {name!r}; rename all but one", code="HW112")
     if isinstance(X, Sequence):
         return [row.get(name) for row in X]
     return column_values(X[name])
