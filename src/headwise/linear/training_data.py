@@ -261,7 +261,9 @@ class TrainingData:
             sparse = stack_blocks([self.block(name, settings)[1] for name in settings.blocks], len(self))
             self.cache.clear()
             self.cache[key] = sparse
-        selected = DesignMatrix(sparse, self.vectors.values).take(texts)
+        selected = DesignMatrix(sparse, self.vectors.values)
+        if not np.array_equal(texts, np.arange(len(self))):  # a copy of all takes much memory
+            selected = selected.take(texts)
         wide = selected.dense * np.float32(settings.dense) if settings.dense else selected.dense[:, :0]
         parts = [wide, self.numbers_of(settings).values[texts]]
         if settings.tabular:

@@ -208,13 +208,13 @@ def test_label_sets_start_from_the_encoder_too(tmp_path, base):
 
 
 def test_numbers_start_from_the_encoder_too(tmp_path, base, monkeypatch):
-    starts, train = [], fit_module.train
+    starts, train = [], fit_module.run_epochs
 
     def spy(model, *rest, **keywords):
         starts.append({name: values.detach().clone() for name, values in model.named_parameters()})
         return train(model, *rest, **keywords)
 
-    monkeypatch.setattr(fit_module, "train", spy)
+    monkeypatch.setattr(fit_module, "run_epochs", spy)
     file = str(numbers(tmp_path / "n.csv"))
     result = run(tmp_path, base, file, model={"task": "regress"})
     encoder = load_base_encoder(base)
@@ -302,12 +302,14 @@ def numbers(path: Path) -> Path:
         (500, 6, 10, False),  # labels of topics with enough texts each
         (500, 11, 10, True),  # with few texts each
         (3_999, 80, 10, True),
-        (4_000, 2, 10, False),
-        (1_000, 2, 100, True),
-        (1_000, 2, 101, False),  # takes too long
+        (3_999, 6, 10, False),
+        (4_000, 25, 10, True),  # topics, too, where attention would learn word order otherwise
+        (4_000, 26, 10, False),
+        (1_000, 2, 500, True),
+        (1_000, 2, 501, False),  # takes too long
     ],
 )
-def test_the_encoder_is_for_few_texts(texts, labels, words, on):
+def test_the_encoder_is_for_few_words(texts, labels, words, on):
     parts = DataParts(ITEM_TYPES_BY_TASK["classify"], [Example("word " * words, "x")] * texts, [], [])
     settings = pretrained_encoder(SECTIONS, parts, labels)
     train = {"epochs": 5 if texts < 500 else 2}
@@ -324,8 +326,8 @@ def test_the_encoder_is_for_few_texts(texts, labels, words, on):
         (500, 5_000, 6, 10, False),  # labels of topics with enough texts each, by people
         (3_999, 5_000, 2, 10, True),
         (4_000, 100, 2, 10, False),
-        (500, 4_500, 2, 50, True),
-        (500, 4_500, 2, 51, False),  # takes too long
+        (500, 4_500, 2, 100, True),
+        (500, 4_500, 2, 101, False),  # takes too long
     ],
 )
 def test_beside_a_teacher_the_labels_by_people_choose_the_encoder(gold_texts, taught, labels, words, on):

@@ -325,12 +325,12 @@ def member_outputs(model: TextEncoderModel | BagModel, items: Sequence[object]) 
 _ENCODER_TEXTS, _ENCODER_LABELS, _TEXTS_PER_EXTRA_LABEL = 4_000, 25, 1_000
 """Minimum number of training texts for an encoder that learns word order; maximum number of labels, or more
 if each has `_TEXTS_PER_EXTRA_LABEL` texts."""
-_BASE_WORDS, _TAUGHT_WORDS = 100_000, 250_000
-"""Maximum number of words of all training texts for a start from the encoder of a base, and where a teacher
-has labelled most of them. So many take it a minute, and about three."""
+_BASE_WORDS = 500_000
+"""Maximum number of words of all training texts for a start from the encoder of a base: minutes."""
 _TWO_EPOCH_TEXTS, _FEW_TEXTS_PER_LABEL = 500, 50
-"""Number of training texts from which two epochs from such a start are as good as five. From there on
-topics are learnt nearly as well without it, so it is for opinions and feelings, or few texts of a label."""
+"""Number of training texts from which two epochs from such a start are as good as five. From there on to
+`_ENCODER_TEXTS`, topics are learnt nearly as well without it in a third of the time, so it is for opinions
+and feelings, or few texts of a label."""
 _SLOW_TEXTS, _SLOW_MEAN_WORDS, _SLOW_WORDS = 20_000, 100, 10_000_000
 """Number of training texts above which that encoder is too slow for its gain if texts are long on average
 (`_SLOW_MEAN_WORDS`) or in total (`_SLOW_WORDS`)."""
@@ -350,12 +350,13 @@ def pretrained_encoder(
     so many labels. Of texts that a teacher has labelled, `taught`, only the number of words counts; beside
     them, many labels are learnt as well without it."""
     texts, gold_texts = len(parts.train), len(parts.train) - taught
-    if not settings or gold_texts >= _ENCODER_TEXTS:
+    if not settings or (taught and (labels > _ENCODER_LABELS or gold_texts >= _ENCODER_TEXTS)):
         return {}
     enough = gold_texts >= max(_TWO_EPOCH_TEXTS, _FEW_TEXTS_PER_LABEL * labels)
-    if (labels > OPINION_LABELS and enough) or (taught and labels > _ENCODER_LABELS):
+    most_labels = _ENCODER_LABELS if gold_texts >= _ENCODER_TEXTS else OPINION_LABELS
+    if labels > most_labels and enough:
         return {}
-    if texts * mean_words(parts) > (_TAUGHT_WORDS if taught else _BASE_WORDS):
+    if texts * mean_words(parts) > _BASE_WORDS:
         return {}
     train: JsonObject = {"epochs": 5 if texts < _TWO_EPOCH_TEXTS else 2}
     return {**settings, "base": {"encoder": "on"}, "train": train}
@@ -379,12 +380,12 @@ class ClassifyTask(LabelTask["TextClassifierModel", Example]):
     def encoder_with_base(
         self, parts: DataParts[Sequence[Example]], pretrained: Mapping[str, JsonObject], taught: int = 0
     ) -> Settings:
-        """With several thousand texts, attention learns word order, which neither static embeddings nor the
-        linear model know. The encoder is then a correction to these, not initialised from them, unless
-        there are many labels. With fewer texts, the encoder of the base has learnt it before."""
+        """The encoder of the base has learnt word order, which neither static embeddings nor the linear
+        model know. Where it does not suit the data, attention learns it from several thousand texts. The
+        encoder is then a correction to these, not initialised from them, unless there are many labels."""
         texts, labels = len(parts.train) - taught, len(all_labels(parts.train))
-        if texts < _ENCODER_TEXTS:
-            return pretrained_encoder(pretrained, parts, labels, taught)
+        if (settings := pretrained_encoder(pretrained, parts, labels, taught)) or texts < _ENCODER_TEXTS:
+            return settings
         if labels > max(_ENCODER_LABELS, texts // _TEXTS_PER_EXTRA_LABEL):
             return {}
         if any(item.shares is not None for item in parts.train):
