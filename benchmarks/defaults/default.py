@@ -38,14 +38,13 @@ from benchmarks import DATA, ROOT
 from benchmarks.common.runs import Result
 from benchmarks.defaults.default_figure import curves, figure
 from benchmarks.defaults.default_model import run_headwise
-from benchmarks.defaults.default_results import OURS, Job, append_result, only, read_results
+from benchmarks.defaults.default_results import ALL, OURS, Job, append_result, only, read_results
 from benchmarks.defaults.default_rivals import ON_DEMAND, RIVALS, Rivals
 from benchmarks.defaults.default_sets import GROUPS, DataSet, load, subset
 from benchmarks.defaults.default_table import print_tables
 
 RESULTS = Path(__file__).parent / "results" / "default.jsonl"
 PICTURE = RESULTS.with_suffix(".svg")
-ALL = 0
 
 
 def sets_of(names: Sequence[str]) -> list[str]:

@@ -10,6 +10,8 @@ import numpy as np
 from benchmarks.common.runs import Result
 
 OURS = "headwise"
+ALL = 0
+"""Instead of a number of training texts: all that a set has."""
 LINEAR = ("svm", "nb-svm", "fasttext")
 """The linear rivals, of which there is also the best on dev, of each set, size and seed."""
 BEST = "best linear"
@@ -23,7 +25,7 @@ class Job:
 
     Attributes:
         system: Ours or a rival; ours with other options has another name.
-        texts: Size of the training subset; 0 for all texts.
+        texts: Size of the training subset, or `ALL`.
     """
 
     set: str

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from benchmarks.defaults.default_results import OURS, Found
+from benchmarks.defaults.default_results import ALL, OURS, Found
 
 FROZEN = ("e5-small", "mpnet")
 TRAINED = ("setfit", "fine-tuned-minilm")
@@ -51,7 +51,7 @@ def base_encoder_table(found: Found) -> Table:
     and the means of each size. Runs that do not start from it, which have equal scores, are left out."""
     scores: dict[int, list[list[float]]] = {}
     rows: list[list[str]] = []
-    for job in sorted(found, key=lambda job: (job.texts, job.set, job.seed)):
+    for job in sorted(found, key=lambda job: (job.texts == ALL, job.texts, job.set, job.seed)):
         ours = found.get(replace(job, system=OURS))
         if job.system != WITHOUT_ENCODER or not ours:
             continue
@@ -59,10 +59,15 @@ def base_encoder_table(found: Found) -> Table:
         values = [100 * run["test"] for run in runs] + [run["log_loss"] for run in runs]
         if values[0] != values[1] or values[2] != values[3]:
             scores.setdefault(job.texts, []).append(values)
-            rows.append([f"`{job.set}`", f"{job.texts:,}", *_both(values)])
+            rows.append([f"`{job.set}`", _labels(job.texts), *_both(values)])
     for texts, of_size in scores.items():
-        rows.append([f"mean of {len(of_size)}", f"{texts:,}", *_both(np.mean(of_size, axis=0).tolist())])
+        means = np.mean(of_size, axis=0).tolist()
+        rows.append([f"mean of {len(of_size)}", _labels(texts), *_both(means)])
     return ["set", "labels", "without", "with", "difference", "log loss without", "with"], rows
+
+
+def _labels(texts: int) -> str:
+    return "all" if texts == ALL else f"{texts:,}"
 
 
 def _both(values: Sequence[float]) -> list[str]:

@@ -18,9 +18,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.common.accuracy_tables import print_header, print_row
-from benchmarks.defaults.default import ALL, RESULTS, commit
+from benchmarks.defaults.default import RESULTS, commit
 from benchmarks.defaults.default_model import run_headwise
-from benchmarks.defaults.default_results import Job, append_result, read_results
+from benchmarks.defaults.default_results import ALL, Job, append_result, read_results
 from benchmarks.defaults.default_sets import MTL, DataSet, Part, load, subset
 
 SYSTEM = "headwise after 12 domains"

@@ -28,7 +28,8 @@ import numpy as np
 
 from benchmarks import DATA
 from benchmarks.common.accuracy_tables import print_header, print_row
-from benchmarks.defaults.default import ALL, commit
+from benchmarks.defaults.default import commit
+from benchmarks.defaults.default_results import ALL
 from benchmarks.defaults.default_sets import REVIEWS, SST, _texts
 from benchmarks.defaults.default_vectors import Encode, cached_minilm
 

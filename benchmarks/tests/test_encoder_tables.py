@@ -1,7 +1,12 @@
 """Tables of encoders beside the default: only the same sets, sizes and seeds are compared."""
 
-from benchmarks.defaults.default_results import Job
-from benchmarks.defaults.encoder_tables import encoder_table, teacher_table
+from benchmarks.defaults.default_results import ALL, Job
+from benchmarks.defaults.encoder_tables import (
+    WITHOUT_ENCODER,
+    base_encoder_table,
+    encoder_table,
+    teacher_table,
+)
 
 
 def run(test, speed=100.0, **more):
@@ -40,4 +45,23 @@ def test_the_way_to_the_teacher_is_that_of_the_means():
         ["e5-small", "`irony`", "250", "5,000", "60.0", "60.0", "58.0", "-", "100"],
         ["e5-small", "`sst2`", "250", "5,000", "70.0", "78.0", "80.0", "80%", "100"],
         ["e5-small", "mean of 2", "250", "", "65.0", "69.0", "69.0", "100%", ""],
+    ]
+
+
+def test_all_texts_come_last_and_equal_runs_are_left_out():
+    default = {
+        Job("sst2", "headwise", ALL, 0): run(0.875, log_loss=0.3),
+        Job("sst2", "headwise", 4_000, 0): run(0.856, log_loss=0.4),
+        Job("irony", "headwise", 4_000, 0): run(0.7, log_loss=0.6),
+    }
+    without = {
+        Job("sst2", WITHOUT_ENCODER, ALL, 0): run(0.86, log_loss=0.35),
+        Job("sst2", WITHOUT_ENCODER, 4_000, 0): run(0.83, log_loss=0.45),
+        Job("irony", WITHOUT_ENCODER, 4_000, 0): run(0.7, log_loss=0.6),
+    }
+    assert base_encoder_table(default | without)[1] == [
+        ["`sst2`", "4,000", "83.0", "85.6", "+2.6", "0.450", "0.400"],
+        ["`sst2`", "all", "86.0", "87.5", "+1.5", "0.350", "0.300"],
+        ["mean of 1", "4,000", "83.0", "85.6", "+2.6", "0.450", "0.400"],
+        ["mean of 1", "all", "86.0", "87.5", "+1.5", "0.350", "0.300"],
     ]

@@ -176,7 +176,7 @@ def check_labels(y: Targets) -> np.ndarray:
     column: Any = check_targets(y, "labels")
     if isinstance(column, list | tuple):
         check_single_labels(column)
-    if hasattr(column, "to_numpy") and not isinstance(getattr(column, "dtype", None), np.dtype):
+    elif hasattr(column, "to_numpy") and not isinstance(getattr(column, "dtype", None), np.dtype):
         # scikit-learn would convert the extension types of tables to floats.
         values_of = column.tolist if hasattr(column, "tolist") else column.__iter__  # pandas, Polars
         column = list(values_of()) if dimensions(column) == 1 else column.to_numpy()

@@ -325,15 +325,17 @@ def member_outputs(model: TextEncoderModel | BagModel, items: Sequence[object]) 
 _ENCODER_TEXTS, _ENCODER_LABELS, _TEXTS_PER_EXTRA_LABEL = 4_000, 25, 1_000
 """Minimum number of training texts for an encoder that learns word order; maximum number of labels, or more
 if each has `_TEXTS_PER_EXTRA_LABEL` texts."""
-_BASE_WORDS = 500_000
-"""Maximum number of words of all training texts for a start from the encoder of a base: minutes."""
+_BASE_WORDS, _LONG_TEXT_WORDS = 500_000, 250_000
+"""Maximum number of words of all training texts for a start from the encoder of a base, and where the texts
+are long on average (`_SLOW_MEAN_WORDS`): attention to all words of a text takes the longer, the longer it is.
+So many take about three minutes of a core."""
 _TWO_EPOCH_TEXTS, _FEW_TEXTS_PER_LABEL = 500, 50
 """Number of training texts from which two epochs from such a start are as good as five. From there on to
 `_ENCODER_TEXTS`, topics are learnt nearly as well without it in a third of the time, so it is for opinions
 and feelings, or few texts of a label."""
 _SLOW_TEXTS, _SLOW_MEAN_WORDS, _SLOW_WORDS = 20_000, 100, 10_000_000
-"""Number of training texts above which that encoder is too slow for its gain if texts are long on average
-(`_SLOW_MEAN_WORDS`) or in total (`_SLOW_WORDS`)."""
+"""Number of training texts above which an encoder that learns word order is too slow for its gain if texts
+are long on average (`_SLOW_MEAN_WORDS`) or in total (`_SLOW_WORDS`)."""
 _SAMPLED_TEXTS = 1_000
 
 
@@ -356,7 +358,8 @@ def pretrained_encoder(
     most_labels = _ENCODER_LABELS if gold_texts >= _ENCODER_TEXTS else OPINION_LABELS
     if labels > most_labels and enough:
         return {}
-    if texts * mean_words(parts) > _BASE_WORDS:
+    words = mean_words(parts)
+    if texts * words > (_LONG_TEXT_WORDS if words > _SLOW_MEAN_WORDS else _BASE_WORDS):
         return {}
     train: JsonObject = {"epochs": 5 if texts < _TWO_EPOCH_TEXTS else 2}
     return {**settings, "base": {"encoder": "on"}, "train": train}
