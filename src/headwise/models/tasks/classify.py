@@ -327,8 +327,8 @@ _ENCODER_TEXTS, _ENCODER_LABELS, _TEXTS_PER_EXTRA_LABEL = 4_000, 25, 1_000
 if each has `_TEXTS_PER_EXTRA_LABEL` texts."""
 _BASE_WORDS, _LONG_TEXT_WORDS = 500_000, 250_000
 """Maximum number of words of all training texts for a start from the encoder of a base, and where the texts
-are long on average (`_SLOW_MEAN_WORDS`): attention to all words of a text takes the longer, the longer it is.
-So many take about three minutes of a core."""
+are long on average (`_SLOW_MEAN_WORDS`), as attention to all words of a text takes longer there. So many
+take about three minutes of a core."""
 _TWO_EPOCH_TEXTS, _FEW_TEXTS_PER_LABEL = 500, 50
 """Number of training texts from which two epochs from such a start are as good as five. From there on to
 `_ENCODER_TEXTS`, topics are learnt nearly as well without it in a third of the time, so it is for opinions
