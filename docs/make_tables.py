@@ -397,15 +397,21 @@ def unknown() -> str:
 
 def default_results(name: str) -> str:
     """What languages.py, distill.py and default.py in benchmarks/defaults found; of the last are the tables
-    of encoders that are `frozen` or `trained`, and of the encoder of the base (`base-encoder`)."""
+    of encoders that are `frozen` or `trained`, of the encoder of the base (`base-encoder`), and of 4,000 and
+    all texts."""
     sys.path.insert(0, str(BENCHMARKS.parent))
     from benchmarks.defaults import encoder_tables, languages
-    from benchmarks.defaults.default_results import read_results
+    from benchmarks.defaults.default_results import ALL, read_results
+    from benchmarks.defaults.default_sets import GROUPS
+    from benchmarks.defaults.default_table import accuracy_rows
 
     folder = BENCHMARKS / "defaults" / "results"
     default = read_results(folder / "default.jsonl")
     if name == "base-encoder":
         return table(*encoder_tables.base_encoder_table(default))
+    if name in ("4000", "all"):
+        texts, rivals = ALL if name == "all" else int(name), ("svm", "nb-svm", "fasttext", "minilm")
+        return table(*accuracy_rows(default, texts, GROUPS["texts"], rivals))
     if name in ("trained", "frozen"):
         systems = encoder_tables.TRAINED if name == "trained" else encoder_tables.FROZEN
         return table(*encoder_tables.encoder_table(default, systems))
@@ -422,6 +428,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "multiple-instance": multiple_instance,
     "other-languages": lambda: default_results("languages"),
     "base-encoder": lambda: default_results("base-encoder"),
+    "4000-texts": lambda: default_results("4000"),
+    "all-texts": lambda: default_results("all"),
     "frozen-encoders": lambda: default_results("frozen"),
     "trained-encoders": lambda: default_results("trained"),
     "teachers": lambda: default_results("distill"),

@@ -197,3 +197,19 @@ def gap_rows(found: Found, sizes: Sequence[int], rivals: Sequence[str]) -> list[
             [size_name(texts), rival, *gap_cells(difference)] for rival, difference in gaps if difference
         ]
     return rows
+
+
+def accuracy_rows(
+    found: Found, texts: int, sets: Sequence[str], rivals: Sequence[str]
+) -> tuple[list[str], list[list[str]]]:
+    """Head and rows of the test accuracy of ours, whole and by its members, and of rivals: means over the
+    seeds and splits of each set that ours was run on."""
+    members = {"test": OURS, "encoder_alone": "encoder alone", "linear_model_alone": "linear model alone"}
+    ours = [means(found, texts, field).get(OURS, {}) for field in members]
+    others = [means(found, texts).get(rival, {}) for rival in rivals]
+    rows = [
+        [f"`{name}`", *(percent(scores.get(name)) for scores in (*ours, *others))]
+        for name in dict.fromkeys(map(set_of, sets))
+        if name in ours[0]
+    ]
+    return [f"{size_name(texts)} texts", *members.values(), *rivals], rows

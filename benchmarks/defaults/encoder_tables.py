@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from benchmarks.defaults.default_results import ALL, OURS, Found
+from benchmarks.defaults.default_table import size_name
 
 FROZEN = ("e5-small", "mpnet")
 TRAINED = ("setfit", "fine-tuned-minilm")
@@ -59,15 +60,11 @@ def base_encoder_table(found: Found) -> Table:
         values = [100 * run["test"] for run in runs] + [run["log_loss"] for run in runs]
         if values[0] != values[1] or values[2] != values[3]:
             scores.setdefault(job.texts, []).append(values)
-            rows.append([f"`{job.set}`", _labels(job.texts), *_both(values)])
+            rows.append([f"`{job.set}`", size_name(job.texts), *_both(values)])
     for texts, of_size in scores.items():
         means = np.mean(of_size, axis=0).tolist()
-        rows.append([f"mean of {len(of_size)}", _labels(texts), *_both(means)])
+        rows.append([f"mean of {len(of_size)}", size_name(texts), *_both(means)])
     return ["set", "labels", "without", "with", "difference", "log loss without", "with"], rows
-
-
-def _labels(texts: int) -> str:
-    return "all" if texts == ALL else f"{texts:,}"
 
 
 def _both(values: Sequence[float]) -> list[str]:

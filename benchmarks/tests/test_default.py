@@ -168,6 +168,26 @@ def test_gap_rows_are_of_sets_that_all_rivals_have(found):
     ]
 
 
+def test_rows_of_a_size_have_the_members_of_ours_and_rivals():
+    from benchmarks.defaults.default_results import ALL, Job
+    from benchmarks.defaults.default_table import accuracy_rows
+
+    runs = {
+        Job("helpdesk/0", "headwise", ALL, 0): {"test": 0.8, "encoder_alone": 0.7, "linear_model_alone": 0.6},
+        Job("helpdesk/1", "headwise", ALL, 0): {"test": 0.9, "encoder_alone": 0.8, "linear_model_alone": 0.7},
+        Job("helpdesk/0", "svm", ALL, 0): {"test": 0.5},
+        Job("b", "headwise", ALL, 0): {"test": 0.4},  # no linear model
+        Job("c", "svm", ALL, 0): {"test": 0.3},
+        Job("b", "headwise", 250, 0): {"test": 0.1},
+    }
+    head, rows = accuracy_rows(runs, ALL, ["b", "helpdesk/0", "helpdesk/1", "c"], ["svm", "minilm"])
+    assert head == ["all texts", "headwise", "encoder alone", "linear model alone", "svm", "minilm"]
+    assert rows == [
+        ["`b`", "40.0", "-", "-", "-", "-"],
+        ["`helpdesk`", "85.0", "75.0", "65.0", "50.0", "-"],
+    ]
+
+
 def test_kinds_of_systems_that_share_sets():
     from benchmarks.defaults.default_table import kinds
 
