@@ -173,8 +173,16 @@ def test_rows_of_a_size_have_the_members_of_ours_and_rivals():
     from benchmarks.defaults.default_table import accuracy_rows
 
     runs = {
-        Job("helpdesk/0", "headwise", ALL, 0): {"test": 0.8, "encoder_alone": 0.7, "linear_model_alone": 0.6},
-        Job("helpdesk/1", "headwise", ALL, 0): {"test": 0.9, "encoder_alone": 0.8, "linear_model_alone": 0.7},
+        Job("helpdesk/0", "headwise", ALL, 0): {
+            "test": 0.8,
+            "encoder_alone": 0.7,
+            "linear_model_alone": 0.6,
+        },
+        Job("helpdesk/1", "headwise", ALL, 0): {
+            "test": 0.9,
+            "encoder_alone": 0.8,
+            "linear_model_alone": 0.7,
+        },
         Job("helpdesk/0", "svm", ALL, 0): {"test": 0.5},
         Job("b", "headwise", ALL, 0): {"test": 0.4},  # no linear model
         Job("c", "svm", ALL, 0): {"test": 0.3},
