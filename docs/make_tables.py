@@ -396,9 +396,9 @@ def unknown() -> str:
 
 
 def default_results(name: str) -> str:
-    """What languages.py, distill.py and default.py in benchmarks/defaults found; of the last are the tables
-    of encoders that are `frozen` or `trained`, of the encoder of the base (`base-encoder`), and of 4,000 and
-    all texts."""
+    """What languages.py, distill.py and default.py in benchmarks/defaults found. Of the last are the tables
+    of encoders that are `frozen` or `trained`, of the encoder of the base (`base-encoder`), and of `4000`
+    and `all` texts."""
     sys.path.insert(0, str(BENCHMARKS.parent))
     from benchmarks.defaults import encoder_tables, languages
     from benchmarks.defaults.default_results import ALL, read_results
