@@ -248,10 +248,12 @@ def test_a_training_that_diverges_is_the_worst(texts, tmp_path):
     ],
 )
 def test_a_recipe_comes_to_what_was_searched_whatever_is_chosen_for_the_data(texts, change):
-    """Of several thousand texts an encoder is chosen with settings of its own, unless one is named."""
+    """Of several thousand texts an encoder is chosen with settings of its own, unless one is named, or they
+    start from the encoder of the base."""
     own = [Example(f"the film was {'good' if n % 2 else 'bad'} again", "ny"[n % 2]) for n in range(texts)]
     parts = DataParts(ITEM_TYPES_BY_TASK["classify"], own, own[:100], [])
-    layers = ({"model": {"task": "classify"}},)
+    base = {"base": {"encoder": "off"}} if texts > 4_000 else {}
+    layers = ({"model": {"task": "classify"}, **base},)
     sources = SettingsSources(parts)
     recipe = changed_run_config(sources, layers, change)
     found = _complete_sections(_merged((*layers, change)), recipe, sources)
@@ -292,7 +294,10 @@ def test_the_recipe_of_a_search_is_read_as_what_it_has_found(space, meanwhile, t
     file = tmp_path / "texts.tsv"
     rows = (f"{'ny'[n % 2]}\tthe film was {'good' if n % 2 else 'bad'} {n}\n" for n in range(6_000))
     file.write_text("label\ttext\n" + "".join(rows))
-    found = tune_file(file, tmp_path / "found", seeds=1, space=space, meanwhile=meanwhile)
+    settings = [{"base": {"encoder": "off"}}]
+    found = tune_file(
+        file, tmp_path / "found", seeds=1, settings=settings, space=space, meanwhile=meanwhile
+    )
     assert "encoder" in found.best.change
     request = resolve(tomllib.loads(recipe_text(found.settings, "said")), str(file))
     read = request.plan(request.read(TrainingFiles(str(file)))).run_config
