@@ -117,6 +117,7 @@ def test_with_many_texts_and_a_base_fewer_epochs_are_waited_for(items, patience)
     ],
 )
 def test_several_thousand_texts_of_few_labels_have_heads_that_know_the_order(texts, labels, asked, encoder):
+    asked = {"base": {"encoder": "off"}, **asked}
     recipe = _chosen([f"this is the text number {n} of us" for n in range(texts)], labels, asked)
     assert encoder_name(recipe.model.encoder) == encoder
     if encoder == "ms-san":
@@ -126,6 +127,13 @@ def test_several_thousand_texts_of_few_labels_have_heads_that_know_the_order(tex
         assert recipe.model.readout == "attentive,max"
     elif recipe.model.base.name:
         assert recipe.model.base.probe
+
+
+@pytest.mark.parametrize(("words", "started"), [(100, True), (101, False)])
+def test_several_thousand_texts_start_from_the_encoder_of_the_base_first(words, started):
+    model = _chosen([f"{n} " + "a " * (words - 1) for n in range(5_000)], 25, {}).model
+    assert model.base.encoder == ("on" if started else "off")
+    assert encoder_name(model.encoder) == ("ms-transformer" if started else "ms-san")
 
 
 @pytest.mark.parametrize(
@@ -143,7 +151,8 @@ def test_many_long_texts_take_too_long_for_what_the_order_of_words_brings(texts,
 def test_so_do_words_that_are_many_in_all(monkeypatch, most, chosen):
     monkeypatch.setattr(classify, "_SLOW_WORDS", most)
     items = [f"a text {n}" for n in range(20_000)]
-    assert encoder_name(_chosen(items, 2, {}).model.encoder) == chosen
+    asked = {"base": {"encoder": "off"}}
+    assert encoder_name(_chosen(items, 2, asked).model.encoder) == chosen
 
 
 def _chosen(texts, labels, asked):
