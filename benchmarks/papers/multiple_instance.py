@@ -62,7 +62,7 @@ BASELINE = "rff+mean"
 class Fold:
     """Training, dev and test bags of a fold, and the places of the latter in the file."""
 
-    run_epochs: list[Bag]
+    train: list[Bag]
     dev: list[Bag]
     test: list[Bag]
     places: np.ndarray
