@@ -150,7 +150,7 @@ def _mean_words(column: Sequence[str]) -> float:
 _MOST = 10  # rows above the header
 
 
-def _names_text_and_label(row: Sequence[str]) -> bool:
+def names_text_and_label(row: Sequence[str]) -> bool:
     """Whether a row has usual names of a text and of a label."""
     names = {*map(normal_name, row)}
     return not names.isdisjoint(TEXT_NAMES) and not names.isdisjoint(LABEL_NAMES)
@@ -166,7 +166,7 @@ def title_rows(rows: Sequence[Sequence[str]], options: ReadOptions) -> int:
     start = next((i for i, row in enumerate(rows[: _MOST + 1]) if any(map(str.strip, row[1:]))), 0)
     full = next((i for i, row in enumerate(rows[: _MOST + 1]) if all(map(str.strip, row))), 0)
     if full > start and (
-        _names_text_and_label(rows[full])
+        names_text_and_label(rows[full])
         or (has_usual_name_in(rows[full]) and not has_usual_name_in(rows[start]))
     ):
         start = full

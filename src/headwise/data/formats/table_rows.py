@@ -17,6 +17,7 @@ from headwise.data.formats.table_header import (
     is_rule,
     is_same_header,
     nameless_column,
+    names_text_and_label,
     title_rows,
 )
 
@@ -141,7 +142,7 @@ def _is_other_header(header_names: Sequence[str], cells: Sequence[str]) -> bool:
     if header_names and sorted(names) == header_names and len({*names}) == len(names):
         return any(name in TEXT_NAMES or name in LABEL_NAMES for name in names)
     usual = all(name in TEXT_NAMES or name in LABEL_NAMES for name in names)
-    return usual and not {*names}.isdisjoint(TEXT_NAMES) and not {*names}.isdisjoint(LABEL_NAMES)
+    return usual and names_text_and_label(cells)
 
 
 def _report_width(
