@@ -270,6 +270,20 @@ def test_argilla_responses_of_each_user(read):
     assert "Argilla's records without an answer, left out: no response 1" in data.notes
 
 
+@pytest.mark.parametrize("damaged", [["x"], [{"status": "draft"}], [{"values": ["ab"]}]])
+def test_argilla_responses_that_are_none_far_below(read, damaged):
+    rows = [
+        {
+            "fields": {"body": f"Tom ran {n} far"},
+            "responses": [{"values": {"topic": {"value": "ab"[n % 2]}}}],
+        }
+        for n in range(1_100)
+    ]
+    _, data = read([*rows, {"fields": {"body": "one more"}, "responses": damaged}], "export.jsonl")
+    assert len(data.items) == 1_100
+    assert "Argilla's records without an answer, left out: no response 1" in data.notes
+
+
 def test_argilla_feedback_saved_as_csv(write):
     rows = [
         f"""{text},"[{{'user_id': 'a', 'value': '{"ab"[n % 2]}', 'status': 'submitted'}}]",x"""

@@ -18,7 +18,7 @@ The answer to a question becomes a field of its name. Of several responses the f
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import zip_longest
-from typing import Any
+from typing import Any, TypeGuard
 
 from headwise.core.config import JsonMapping
 from headwise.data.files.file_source import DataSource, Record, look_ahead
@@ -89,15 +89,21 @@ def _annotated(record: Record) -> Record:
 
 def _has_responses(fields: Mapping[str, object]) -> bool:
     responses = fields.get("responses")
-    by_user = isinstance(responses, list) and all(
+    if not isinstance(fields.get("fields"), dict):
+        return False
+    return isinstance(responses, dict) or _are_by_user(responses)
+
+
+def _are_by_user(responses: object) -> TypeGuard[list[dict[str, Any]]]:
+    """Whether responses are a list of users, each with answers by question."""
+    return isinstance(responses, list) and all(
         isinstance(response, dict) and isinstance(response.get("values"), dict) for response in responses
     )
-    return isinstance(fields.get("fields"), dict) and (by_user or isinstance(responses, dict))
 
 
 def _nested_responses(fields: Mapping[str, object]) -> dict[str, list[Any]]:
     responses = fields.get("responses")
-    if isinstance(responses, list):
+    if _are_by_user(responses):
         answers: dict[str, list[Any]] = {}
         for response in responses:
             for name, answer in response["values"].items():
