@@ -16,8 +16,8 @@ from headwise.data.columns.column_names import COLUMN_JOINER, joined_column_name
 from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.columns.text_columns import find_column, names_in
 from headwise.data.errors import DataError
-from headwise.data.files.file_preview import FileHead, read_preview
-from headwise.data.files.file_source import look_ahead
+from headwise.data.files.file_preview import read_preview
+from headwise.data.files.file_source import FileHead, look_ahead
 from headwise.data.formats import FORMATS
 from headwise.data.items.item_type import ItemType
 from headwise.data.readers.labelled_files import find_format
@@ -175,7 +175,7 @@ def _table_column_names(
     if not FORMATS[form].table:
         return []
     sample, _ = look_ahead(FORMATS[form].records(lines, source))
-    return names_in(sample) or source.empty_header
+    return names_in(sample) or source.layout.empty_header
 
 
 def _tagged_column_names(form: str, head: FileHead) -> Sequence[str]:

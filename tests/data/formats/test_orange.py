@@ -52,4 +52,4 @@ def test_nothing_below_them():
     rows = iter(list(enumerate([NAMES, KINDS, ["class", ""]], start=1)))
     source = DataSource("a.tab", ReadOptions())
     assert list(records_from_rows(rows, source)) == []
-    assert source.empty_header == tuple(NAMES)
+    assert source.layout.empty_header == tuple(NAMES)

@@ -30,10 +30,10 @@ def test_binary_labels_drop_and_count_the_neutral():
     trees = ["(0 a)", "(1 b)", "(2 c)", "(3 d)", "(4 e)"]
     found, source = records(*trees, sst_labels="binary")
     assert found == [(1, "0", "a"), (2, "0", "b"), (4, "1", "d"), (5, "1", "e")]
-    assert source.neutral == 1
+    assert source.counts.neutral == 1
     found, source = records(TREE, sst_labels="binary", sst_unit="phrases")
     assert [label for _, label, _ in found] == ["1", "1", "1"]
-    assert source.neutral == 2
+    assert source.counts.neutral == 2
 
 
 @pytest.mark.parametrize(

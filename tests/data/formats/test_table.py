@@ -1,7 +1,7 @@
 import pytest
 
 from headwise.data.columns.reading_options import ReadOptions
-from headwise.data.files.file_source import DataSource
+from headwise.data.files.file_source import DataSource, TableLayout
 from headwise.data.formats.table_header import has_header
 from headwise.data.formats.table_rows import records_from_rows
 
@@ -65,8 +65,8 @@ def test_columns_of_one_name_get_numbers():
     rows = [["text", "note", " note", "", "5"], ["a", "b", "c", "d", "e"]]
     [record] = records_from_rows(iter(list(enumerate(rows, start=1))), source)
     assert record.fields == {"text": "a", "note": "b", "note_2": "c", "4": "d", "5": "e"}
-    assert source.headings == {"note_2": "note", "4": ""}
-    assert source.duplicates == {"note": "note", "note_2": "note"}
+    assert source.layout.headings == {"note_2": "note", "4": ""}
+    assert source.layout.duplicates == {"note": "note", "note_2": "note"}
 
 
 def test_a_name_that_was_made_is_never_one_of_the_file():
@@ -74,13 +74,13 @@ def test_a_name_that_was_made_is_never_one_of_the_file():
     rows = [["", "text", "text_2", "1", "text"], ["a", "b", "c", "d", "e"]]
     [record] = records_from_rows(iter(list(enumerate(rows, start=1))), source)
     assert list(record.fields.values()) == ["a", "b", "c", "d", "e"]
-    assert source.headings == {"column 1_2": "", "text_3": "text"}
+    assert source.layout.headings == {"column 1_2": "", "text_3": "text"}
 
 
 def test_a_header_without_rows():
     source = DataSource("a.csv", ReadOptions())
     assert list(records_from_rows(iter([(3, ["text", "label"])]), source)) == []
-    assert (source.empty_header, source.header_line) == (("text", "label"), 3)
+    assert (source.layout.empty_header, source.layout.header_line) == (("text", "label"), 3)
     assert records() == []
 
 
@@ -117,7 +117,7 @@ def test_a_header_that_comes_again_is_left_out():
     rows = [["text", "label"], ["a", "x"], ["\ufefftext", "label "], ["b", "y"]]
     found = list(records_from_rows(iter(list(enumerate(rows, start=1))), source))
     assert [record.fields for record in found] == [{"text": "a", "label": "x"}, {"text": "b", "label": "y"}]
-    assert source.repeated == [3]
+    assert source.layout.repeated == [3]
 
 
 @pytest.mark.parametrize("names", [("label", "text"), ("review", "sentiment")])
@@ -182,7 +182,7 @@ SWALLOWED = [("text", "label")] + [(f"{WORDS} {n}", "xy"[n % 2]) for n in range(
     ],
 )
 def test_a_quoted_field_that_holds_rows_is_an_error(fails, cells):
-    source = DataSource("a.csv", ReadOptions(), delimiter=",")
+    source = DataSource("a.csv", ReadOptions(), layout=TableLayout(","))
     rows = iter(list(enumerate(map(list, [*SWALLOWED, cells, ("last", "y")]), start=1)))
     assert fails(lambda: list(records_from_rows(rows, source))) == ("HW114", 8, None)
 
@@ -191,19 +191,19 @@ def test_a_quoted_field_that_holds_rows_is_an_error(fails, cells):
     "cells", [("one, two\nthree, four", "x"), ("one\ntwo", "y"), ("x,y\nx,y", "x"), ("a,x\n\nb,y", "x")]
 )
 def test_a_text_of_several_lines_is_none_of_them(cells):
-    source = DataSource("a.csv", ReadOptions(), delimiter=",")
+    source = DataSource("a.csv", ReadOptions(), layout=TableLayout(","))
     rows = iter(list(enumerate(map(list, [*SWALLOWED, cells]), start=1)))
     assert list(records_from_rows(rows, source))[-1].fields == {"text": cells[0], "label": cells[1]}
 
 
 def test_rows_within_quotes_can_be_meant():
-    source = DataSource("a.csv", ReadOptions(quoting="double"), delimiter=",")
+    source = DataSource("a.csv", ReadOptions(quoting="double"), layout=TableLayout(","))
     rows = iter(list(enumerate(map(list, [*SWALLOWED, ("one,x\ntwo", "x")]), start=1)))
     assert len(list(records_from_rows(rows, source))) == 7
 
 
 def test_texts_that_a_stray_mark_joins_in_a_single_column(fails):
-    source = DataSource("a.csv", ReadOptions(), delimiter=",")
+    source = DataSource("a.csv", ReadOptions(), layout=TableLayout(","))
     joined = "\n".join([f"{WORDS} {n}" for n in range(6)])
     rows = [["text"], *[[f"{WORDS} {n}"] for n in range(12)], [joined]]
     assert fails(lambda: list(records_from_rows(iter(list(enumerate(rows, 1))), source)))[:2] == (

@@ -29,19 +29,20 @@ def check_duplicate_names(chosen: object, sample: Sequence[Record], source: Data
     }
     parts = {part for name in used for part in (name, *joined_column_names(name))}
     for name in names:
-        if name in parts and name in source.duplicates and name not in by_number:
-            raise duplicate_name_error(source.duplicates[name], names, source)
+        if name in parts and name in source.layout.duplicates and name not in by_number:
+            raise duplicate_name_error(source.layout.duplicates[name], names, source)
 
 
 def duplicate_name_error(heading: str, names: Sequence[str], source: DataSource) -> DataError:
     """HW112: the error for two columns of one name, or for two fields of one name in an object of JSON."""
-    places = [number for number, name in enumerate(names, 1) if source.duplicates.get(name) == heading]
+    duplicates, line = source.layout.duplicates, source.layout.header_line
+    places = [number for number, name in enumerate(names, 1) if duplicates.get(name) == heading]
     if len(places) < 2:
         problem = f"an object with two values of {heading!r}"
-        return source.error("HW112", problem, source.header_line, advice="rename one, or leave it out")
+        return source.error("HW112", problem, line, advice="rename one, or leave it out")
     return source.error(
         "HW112",
         f"two columns named {heading!r} (columns {' and '.join(map(str, places[:8]))})",
-        source.header_line,
+        line,
         advice="rename one, or give the number of the column",
     )

@@ -155,7 +155,7 @@ def multi_hot_labels(record: Record, columns: MultiHotColumns, source: DataSourc
             labels.append(name)
         elif value not in NO and (value or name not in record.fields or name not in columns.ticked):
             if value in UNKNOWN and skips_unanswered(source):
-                source.unlabelled += 1
+                source.counts.unlabelled += 1
                 return None
             what = f"{value[:40]!r}" if value else "nothing" if name in record.fields else "no field"
             unknown = ", for unknown" if value.startswith("-1") else ""

@@ -3,17 +3,15 @@
 import codecs
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from io import BytesIO
 
 from headwise.core.lazy_pattern import lazy_pattern
-from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.errors import DataError
 from headwise.data.files.archives import open_file, read_files
 from headwise.data.files.compression import open_beginning, peek_arrived, plain_name, read_once
-from headwise.data.files.file_source import DataSource, HeadTable, look_ahead
+from headwise.data.files.file_source import FileHead, look_ahead
 from headwise.data.files.label_folders import folder_lines
-from headwise.data.files.tables import TableRow, row_line, table_kind, table_rows
+from headwise.data.files.tables import row_line, table_kind, table_rows
 from headwise.data.files.text_lines import Line, decoded_lines, read_piece
 from headwise.data.formats import FORMATS
 from headwise.data.formats.brat import brat_lines, is_brat
@@ -22,39 +20,6 @@ from headwise.data.formats.csv_records import DELIMITERS
 from headwise.data.formats.unsupported_texts import refuse_unsupported_text
 
 _LONGEST = 1 << 22  # characters of a line that are looked at
-
-
-@dataclass(frozen=True)
-class FileHead:
-    """The first lines of a file.
-
-    Attributes:
-        path: The file as the user named it.
-        lines: The lines with their numbers; none where the file cannot be read.
-        rows: The rows of a binary table, whose `lines` are made from them.
-        tables: The records of the lines, which all sources of them share.
-    """
-
-    path: str
-    lines: tuple[Line, ...]
-    rows: tuple[TableRow, ...] = ()
-    tables: dict[object, HeadTable] = field(default_factory=dict, repr=False, compare=False)
-
-    @property
-    def texts(self) -> list[str]:
-        """The lines without their numbers."""
-        return [text for _, text in self.lines]
-
-    def source(self, options: ReadOptions) -> DataSource:
-        """These lines as a file to be read; records that cannot be used are skipped."""
-        return DataSource(
-            self.path,
-            options,
-            lambda error: None,
-            head=self.lines,
-            head_rows=self.rows,
-            head_tables=self.tables,
-        )
 
 
 _MARKS = codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE

@@ -5,7 +5,7 @@ Readers decide by fractions of its first lines whether a file has a format (`mos
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import chain, islice
 from typing import NamedTuple, TypeVar
@@ -31,13 +31,9 @@ class Record(NamedTuple):
 
 
 @dataclass
-class DataSource:
-    """A file that is being read: its options, and the notes, findings and counts gathered on the way."""
+class RowCounts:
+    """How many rows of a file were left out, or were changed when they were read."""
 
-    path: str
-    options: ReadOptions = DEFAULT_READ_OPTIONS
-    report: OnError = raise_error
-    notes: list[str] = field(default_factory=list)
     neutral: int = 0
     """Sentiment trees (or phrases) left out because their label is neutral."""
     unlabelled: int = 0
@@ -48,22 +44,18 @@ class DataSource:
     """Records left out because their text is null."""
     blank: int = 0
     """Blank lines, which are no records."""
-    findings: list[Finding] = field(default_factory=list)
-    """Warnings on data that look wrong but can be used."""
-    head: Sequence[Line] | None = None
-    """The first lines, if only these are to be read."""
-    head_rows: Sequence[TableRow] = ()
-    """The first rows of a binary table, if only these are to be read."""
-    head_tables: "dict[object, HeadTable]" = field(default_factory=dict)
-    """If only the first lines are to be read: their records, by format and options."""
-    trained: bool = False
-    """Whether the columns beside the text are those of training, which a file must have."""
-    columns: tuple[str | None, ...] = ()
-    """Further requested columns, besides those of the options."""
+    cleaned: int = 0
+    """Labels that lost invisible characters."""
+
+
+@dataclass
+class TableLayout:
+    """What a reader has learnt about the delimiter and the header of a table."""
+
     delimiter: str = ""
-    """What separates the fields of a csv or tsv file, as soon as that is known."""
+    """Separator of the fields of a csv or tsv file."""
     header_line: int = 1
-    """The line of the header of a table."""
+    """The line of the header."""
     empty_header: tuple[str, ...] = ()
     """The names of the columns of a table that has a header and nothing else."""
     headings: dict[str, str] = field(default_factory=dict)
@@ -73,8 +65,26 @@ class DataSource:
     """The names of the columns whose name in the file occurs twice, each with that name."""
     repeated: list[int] = field(default_factory=list)
     """The lines that repeat the header, which are left out."""
-    cleaned: int = 0
-    """Labels that lost invisible characters."""
+
+
+@dataclass
+class DataSource:
+    """A file that is being read: its options, and what the reader has to say about it."""
+
+    path: str
+    options: ReadOptions = DEFAULT_READ_OPTIONS
+    report: OnError = raise_error
+    notes: list[str] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    """Warnings on data that look wrong but can be used."""
+    counts: RowCounts = field(default_factory=RowCounts)
+    layout: TableLayout = field(default_factory=TableLayout)
+    head: "FileHead | None" = None
+    """The first lines, if only these are to be read."""
+    trained: bool = False
+    """Whether the columns beside the text are those of training, which a file must have."""
+    columns: tuple[str | None, ...] = ()
+    """Further requested columns, besides those of the options."""
 
     @property
     def requested_columns(self) -> list[str]:
@@ -88,7 +98,7 @@ class DataSource:
     @property
     def checks_quotes(self) -> bool:
         """Whether quoted fields may hold whole rows by mistake: in text files, by default."""
-        return bool(self.delimiter) and self.options.quoting is None
+        return bool(self.layout.delimiter) and self.options.quoting is None
 
     @cached_property
     def table(self) -> str | None:
@@ -105,7 +115,7 @@ class DataSource:
             DataError: HW101 to HW109, HW112, HW128, while iterating.
         """
         if self.head is not None:
-            return iter(self.head)
+            return iter(self.head.lines)
         if self.table:
             return map(row_line, self.rows())
         encoding, errors = self.options.encoding, self.options.encoding_errors
@@ -119,8 +129,10 @@ class DataSource:
         Raises:
             DataError: HW101 to HW104, HW107, HW109, HW112, HW128, while iterating.
         """
-        if self.head is not None or not self.table:
-            return iter(self.head_rows)
+        if self.head is not None:
+            return iter(self.head.rows)
+        if not self.table:
+            return iter(())
         return table_rows(self.table, self.path, self.notes)
 
     def table_records(self, form: str, read: Callable[[], Iterator[Record]]) -> Iterator[Record]:
@@ -130,9 +142,9 @@ class DataSource:
             return read()
         options = (getattr(self.options, option.name) for option in fields(ReadOptions))
         key = (form, *options, *self.requested_columns)
-        if key not in self.head_tables:
-            self.head_tables[key] = HeadTable.of(self, read())
-        return self.head_tables[key].records_for(self)
+        if key not in self.head.tables:
+            self.head.tables[key] = HeadTable.of(self, read())
+        return self.head.tables[key].records_for(self)
 
     def places(self, lines: Sequence[int]) -> tuple[str, ...]:
         """The first few line numbers as `path:line`, and how many more there are."""
@@ -160,14 +172,14 @@ class DataSource:
         """What a text that is null stands for, by the option `null_texts`: an empty text, which is counted;
         or None for a row that is left out, which is counted or reported."""
         if self.options.null_texts == "skip":
-            self.skipped_nulls += 1
+            self.counts.skipped_nulls += 1
         elif self.options.null_texts == "error":
             advice = "--null-texts empty reads it as an empty text, --null-texts skip leaves its row out"
             self.report_error(
                 "HW118", f"the field {name!r} is null", line, expected="a text", advice=advice
             )
         else:
-            self.nulls += 1
+            self.counts.nulls += 1
             return ""
         return None
 
@@ -177,12 +189,12 @@ class HeadTable:
     """The records of the first lines of a file.
 
     Attributes:
-        source: The source that read them, and has learnt what separates fields and what the header is.
+        layout: The layout of the table, as it was read.
         records: The records.
         error: The error that ended the reading; None if there is none.
     """
 
-    source: DataSource
+    layout: TableLayout
     records: Sequence[Record]
     error: DataError | None
 
@@ -193,16 +205,41 @@ class HeadTable:
         try:
             records.extend(reading)
         except DataError as error:
-            return cls(source, records, error)
-        return cls(source, records, None)
+            return cls(source.layout, records, error)
+        return cls(source.layout, records, None)
 
     def records_for(self, source: DataSource) -> Iterator[Record]:
         """The records, as if this source had read them."""
-        for name in ("delimiter", "header_line", "empty_header", "headings", "duplicates", "repeated"):
-            setattr(source, name, getattr(self.source, name))
+        source.layout = replace(self.layout)
         yield from self.records
         if self.error is not None:
             raise self.error
+
+
+@dataclass(frozen=True)
+class FileHead:
+    """The first lines of a file.
+
+    Attributes:
+        path: The file as the user named it.
+        lines: The lines with their numbers; none where the file cannot be read.
+        rows: The rows of a binary table, whose `lines` are made from them.
+        tables: The records of the lines by format and options, which all sources of them share.
+    """
+
+    path: str
+    lines: tuple[Line, ...]
+    rows: tuple[TableRow, ...] = ()
+    tables: dict[object, HeadTable] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def texts(self) -> list[str]:
+        """The lines without their numbers."""
+        return [text for _, text in self.lines]
+
+    def source(self, options: ReadOptions) -> DataSource:
+        """These lines as a file to be read; records that cannot be used are skipped."""
+        return DataSource(self.path, options, lambda error: None, head=self)
 
 
 Item = TypeVar("Item", bound=Sequence)

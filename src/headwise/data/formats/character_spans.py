@@ -188,7 +188,7 @@ def read_sentences(
         raw_spans = fields.get(spans or "", [])
         is_absent = spans not in fields and not is_task(fields)
         if labelled and (is_absent or raw_spans in (None, "")) and skips_unanswered(source):
-            source.unlabelled += 1
+            source.counts.unlabelled += 1
             continue
         absent += is_absent
         try:
@@ -206,7 +206,7 @@ def read_sentences(
             source.report_error("HW246", problem, line, expected=expected, advice=advice)
             continue
         if not places and labelled:
-            source.blank += 1
+            source.counts.blank += 1
             continue
         tokens = tuple(raw_text[start:end] for start, end in places)
         fields = {} if labelled else fields

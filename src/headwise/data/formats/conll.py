@@ -288,7 +288,7 @@ def read_sentences(
                 starts = starts or bool(_DOCUMENT_COMMENT.match(text))
             continue
         if rows and labelled and skips_unanswered(source) and _is_untagged(rows, layout):
-            source.unlabelled += 1
+            source.counts.unlabelled += 1
             rows = []
         if rows:
             try:

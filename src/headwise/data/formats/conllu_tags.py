@@ -34,7 +34,7 @@ def read_sentences(
     for sentence in read_conllu_sentences(lines, source):
         tags = _values(sentence)[column]
         if labelled and column != "feats" and {*tags} == {UNKNOWN} and skips_unanswered(source):
-            source.unlabelled += 1
+            source.counts.unlabelled += 1
             continue
         try:
             yield _tagged(sentence, source, column, labelled)

@@ -118,7 +118,7 @@ def read_cells(lines: Iterator[Line], source: DataSource) -> Iterator[Cells]:
         source.notes.append(
             f"a backslash before a quotation mark escapes it - override with --quoting {kind}"
         )
-    source.delimiter = dialect.delimiter
+    source.layout.delimiter = dialect.delimiter
     yield from read_records(lines, dialect, source)
 
 

@@ -93,7 +93,7 @@ def read_records(lines: Iterator[Line], dialect: Dialect, source: DataSource) ->
                 continue
             yield number, text.removesuffix("\r").split(delimiter)
         else:
-            source.blank += 1
+            source.counts.blank += 1
 
 
 def quoting_advice(mark: str) -> str:

@@ -24,7 +24,7 @@ def read_records(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
     multi_label = isinstance(source.options, MultiLabelOptions)
     for number, text in without_returns(lines):
         if not text.strip():
-            source.blank += 1
+            source.counts.blank += 1
             continue
         label, rest = "", text
         if multi_label:

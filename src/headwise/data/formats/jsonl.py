@@ -78,7 +78,7 @@ def _objects(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
     passed_over, ambiguous = 0, Counter[str]()
     for number, text in lines:
         if not text.strip():
-            source.blank += 1
+            source.counts.blank += 1
             continue
         try:
             row = fields_of(_DECODER.decode(text))
@@ -91,8 +91,8 @@ def _objects(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
             continue
         if isinstance(row, _RepeatedFields):
             ambiguous.update(row.names)
-            source.header_line = source.header_line if source.duplicates else number
-            source.duplicates |= {name: name for name in row.names}
+            source.layout.header_line = source.layout.header_line if source.layout.duplicates else number
+            source.layout.duplicates |= {name: name for name in row.names}
         if row is None and start is not None and start.name:
             passed_over += 1
             continue

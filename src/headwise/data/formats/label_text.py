@@ -60,7 +60,7 @@ def read_records(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
         raise ConfigError("delimiter ''; expected what stands between label and text, such as '\\t'")
     for number, text in without_returns(lines):
         if not text.strip(" "):
-            source.blank += 1
+            source.counts.blank += 1
             continue
         label, matched, rest = text.partition(separator)
         if matched and numbers and not _NUMBER.match(text):

@@ -51,7 +51,7 @@ def read_records(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
         elif match := _INTENT.match(line):
             intent = (match["yaml"] or match["markdown"]).strip("'\"")
         elif not line.strip():
-            source.blank += 1
+            source.counts.blank += 1
         elif _KEY.match(line):
             continue
         elif (example := _EXAMPLE.match(line)) and intent is not None and line[:1] in " -*\t":

@@ -31,7 +31,7 @@ def read_records(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
     roots_only, binary = source.options.sst_unit == "sentences", source.options.sst_labels == "binary"
     for number, text in lines:
         if not text.strip():
-            source.blank += 1
+            source.counts.blank += 1
             continue
         try:
             words, nodes = parse_tree(text, source.path, number)
@@ -41,7 +41,7 @@ def read_records(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
         for node in nodes[:1] if roots_only else nodes:
             label = BINARY.get(node.label) if binary else node.label
             if label is None:
-                source.neutral += 1
+                source.counts.neutral += 1
             else:
                 phrase = " ".join(words[node.start : node.end])
                 yield Record(number, {"label": label, "text": phrase})

@@ -26,8 +26,8 @@ def records_from_rows(rows: Iterator[Cells], source: DataSource) -> Iterator[Rec
     """The rows as records, with fields named by the header.
 
     Without a header the fields are named by column number, from "1". A row that repeats the header, as
-    where files were put together, is left out; `source.repeated` has its line. A header without rows leaves
-    its names in `source.empty_header`.
+    where files were put together, is left out. `source.layout` gets the line of such a row, and the names
+    of a header without rows.
     """
     head, rows = look_ahead(rows)
     if not head:
@@ -66,22 +66,22 @@ def records_from_rows(rows: Iterator[Cells], source: DataSource) -> Iterator[Rec
             first = ["", *first] if nameless == "first" else [*first, ""]
             source.notes.append(f"the header has no name for the {nameless} column")
         names = _column_names(first, source)
-        source.header_line = line
-        source.empty_header = () if len(head) > above_data else tuple(names)
+        source.layout.header_line = line
+        source.layout.empty_header = () if len(head) > above_data else tuple(names)
     else:
         names = [str(i) for i in range(1, len(first) + 1)]
     usual_names = sorted(map(normal_name, first)) if header else []
-    check = SwallowedRows(sample[bool(header) :], len(names), source.delimiter or ",")
+    check = SwallowedRows(sample[bool(header) :], len(names), source.layout.delimiter or ",")
     below = Counter(map(len, sample[1:])) if header else Counter()
     for number, cells in first_table(rows, source):
         if len(cells) != len(names):
             uneven = len(below) == 1 and len(cells) in below
             _report_width(cells, len(names), number, line, source, uneven=uneven)
         elif header and is_same_header(first, cells):
-            source.repeated.append(number)
+            source.layout.repeated.append(number)
         elif number != line and _is_other_header(usual_names, cells):
             if header and [*map(normal_name, cells)] == [*map(normal_name, first)]:
-                source.repeated.append(number)
+                source.layout.repeated.append(number)
                 continue
             source.report_error(
                 "HW129",
@@ -98,7 +98,7 @@ def records_from_rows(rows: Iterator[Cells], source: DataSource) -> Iterator[Rec
 
 def _column_names(first: Sequence[str], source: DataSource) -> list[str]:
     """A distinct name for each column: a column without one is named by its number, and the second of two
-    columns of a name gets a number. `source.headings` has the names as they stand in the file."""
+    columns of a name gets a number. `source.layout.headings` has the names as they stand in the file."""
     headings = [clean_name(name) for name in first]
     names: dict[str, None] = {}  # in their order
     taken, numbers = {*headings}, dict[str, int]()
@@ -107,10 +107,10 @@ def _column_names(first: Sequence[str], source: DataSource) -> list[str]:
         if not heading or heading in names:
             stem = heading or f"column {number}"
             name = _free_name(stem if heading else str(number), stem, taken, numbers)
-            source.headings[name] = heading
+            source.layout.headings[name] = heading
         if heading and name != heading:
-            source.duplicates[name] = heading
-            source.duplicates[heading] = heading
+            source.layout.duplicates[name] = heading
+            source.layout.duplicates[heading] = heading
         taken.add(name)
         names[name] = None
     return list(names)
@@ -157,7 +157,7 @@ def _report_width(
         )
     elif uneven:
         advice = f"all rows have {width}: write a name for each column, also for the numbers of the rows"
-    elif source.delimiter == "\t" and any(cell.count('"') % 2 for cell in cells):
+    elif source.layout.delimiter == "\t" and any(cell.count('"') % 2 for cell in cells):
         advice = "if quotation marks enclose fields with tabs or line ends in them, give --quoting double"
     elif source.table:
         advice = "empty the cells beside the table, or remove them"

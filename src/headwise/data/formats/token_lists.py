@@ -197,10 +197,10 @@ def read_sentences(
             and source.options.null_texts == "skip"
             and any(word in (None, "") for word in words)
         ):
-            source.skipped_nulls += 1
+            source.counts.skipped_nulls += 1
             continue
         if labelled and not words and not fields.get(tag or ""):
-            source.blank += 1
+            source.counts.blank += 1
             continue
         if not isinstance(words, list) or not all(isinstance(word, str) and word for word in words):
             problem = f"the field {token!r} is {as_text(words)[:40]}"
@@ -211,7 +211,7 @@ def read_sentences(
         fits = _is_parallel(tags, words) and "" not in tags
         missing = not isinstance(tags, list) or _is_untagged(tags)
         if labelled and not fits and missing and skips_unanswered(source):
-            source.unlabelled += 1
+            source.counts.unlabelled += 1
         elif labelled and not fits:
             number = len(tags) if isinstance(tags, list) else "no"
             problem = f"{number} tags in {tag!r} for {len(words)} tokens"
@@ -222,7 +222,7 @@ def read_sentences(
             )
             source.report_error("HW251", problem, line, expected="a tag for each token", advice=skip)
         elif not words and labelled:
-            source.blank += 1
+            source.counts.blank += 1
         else:
             columns = {
                 name: _as_texts(values)

@@ -27,7 +27,7 @@ def recognise(texts: Sequence[str]) -> bool:
 
 def read_cells(lines: Iterator[Line], source: DataSource) -> Iterator[Cells]:
     """The rows of a tsv file, without blank lines."""
-    options, source.delimiter = source.options, "\t"
+    options, source.layout.delimiter = source.options, "\t"
     mark = MARKS.get(options.quoting or "none")
     if options.quoting is None and options.escape is None:
         head, lines = look_ahead(lines, count=HEAD_LINES)
@@ -40,7 +40,7 @@ def read_cells(lines: Iterator[Line], source: DataSource) -> Iterator[Cells]:
         return
     for number, text in without_returns(lines):
         if not text.strip(" "):
-            source.blank += 1
+            source.counts.blank += 1
         elif '"' in text and options.quoting is None:
             yield number, [unquoted(cell) for cell in text.split("\t")]
         else:

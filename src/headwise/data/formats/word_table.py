@@ -138,7 +138,7 @@ def read_sentences(
             continue
         if rows and (not number or sentence_name not in ("", name)):
             if labelled and skips_unanswered(source) and _is_untagged(rows, layout):
-                source.unlabelled += 1
+                source.counts.unlabelled += 1
             else:
                 try:
                     yield _sentence(rows, source, layout, labelled)
@@ -152,7 +152,7 @@ def read_sentences(
             source.options.null_texts == "skip"
             and not "".join(cells[layout.token : layout.token + 1]).strip()
         ):
-            source.skipped_nulls += 1
+            source.counts.skipped_nulls += 1
         elif name:
             rows.append((number, [cell.strip() for cell in cells]))
         else:

@@ -14,7 +14,8 @@ from headwise.data.columns.item_options import DEFAULT_STREAM_OPTIONS, StreamOpt
 from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.errors import DataError, OnError, raise_error
 from headwise.data.files.compression import read_once
-from headwise.data.files.file_preview import FileHead, looks_like_table, read_preview
+from headwise.data.files.file_preview import looks_like_table, read_preview
+from headwise.data.files.file_source import FileHead
 from headwise.data.files.fingerprint import Fingerprint, parse_field
 from headwise.data.items.dataset import Dataset, InputRows
 from headwise.data.items.examples import DisplayNames, Example

@@ -32,8 +32,7 @@ from headwise.data.columns.reading_options import (
 from headwise.data.columns.tabular_columns import TabularColumn
 from headwise.data.columns.text_columns import columns_of, names_in
 from headwise.data.errors import DataError, OnError, raise_error
-from headwise.data.files.file_preview import FileHead
-from headwise.data.files.file_source import look_ahead
+from headwise.data.files.file_source import FileHead, look_ahead
 from headwise.data.files.fingerprint import parse_field, weight_field
 from headwise.data.formats import FORMATS
 from headwise.data.formats.jsonl import as_text

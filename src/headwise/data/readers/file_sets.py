@@ -22,31 +22,31 @@ from headwise.data.items.item_type import ItemType
 
 def repeated_header_notes(source: DataSource) -> list[str]:
     """A note on the rows that repeat the header, if there are any."""
-    if not source.repeated:
+    if not source.layout.repeated:
         return []
-    lines = abbreviate([str(line) for line in source.repeated])
-    return [f"rows that repeat the header left out: {len(source.repeated):,} (line {lines})"]
+    lines = abbreviate([str(line) for line in source.layout.repeated])
+    return [f"rows that repeat the header left out: {len(source.layout.repeated):,} (line {lines})"]
 
 
 def null_text_notes(source: DataSource) -> list[str]:
     """Notes on the texts that are null, if there are any."""
     notes = []
-    if source.nulls:
-        notes.append(f"texts that are null, read as empty ones: {source.nulls:,}")
-    if source.skipped_nulls:
-        notes.append(f"rows left out because their text is null: {source.skipped_nulls:,}")
+    if source.counts.nulls:
+        notes.append(f"texts that are null, read as empty ones: {source.counts.nulls:,}")
+    if source.counts.skipped_nulls:
+        notes.append(f"rows left out because their text is null: {source.counts.skipped_nulls:,}")
     return notes
 
 
 def note_left_out(source: DataSource) -> None:
     """Add notes with the numbers of null texts, blank lines, repeated headers and cleaned labels."""
     source.notes.extend(null_text_notes(source))
-    if source.blank:
-        source.notes.append(f"blank lines passed over: {source.blank:,}")
+    if source.counts.blank:
+        source.notes.append(f"blank lines passed over: {source.counts.blank:,}")
     source.notes.extend(repeated_header_notes(source))
-    if source.cleaned:
+    if source.counts.cleaned:
         what = "labels with invisible characters, or white space at their ends, which are taken away"
-        source.notes.append(f"{what}: {source.cleaned:,}")
+        source.notes.append(f"{what}: {source.counts.cleaned:,}")
 
 
 def clean_label(value: object, source: DataSource) -> str:
@@ -56,7 +56,7 @@ def clean_label(value: object, source: DataSource) -> str:
     if written == "\\N":
         return ""
     label = without_invisible(written)
-    source.cleaned += label != written
+    source.counts.cleaned += label != written
     return sys.intern(str(label))
 
 

@@ -107,10 +107,10 @@ def read_examples(
         typed = typed_columns(columns.tabular, examples, source)
         examples = [*with_values(examples, typed, source)]
         columns = replace(columns, tabular=typed)
-    if source.neutral:
-        source.notes.append(f"neutral trees or phrases (label 2) left out: {source.neutral:,}")
-    if source.unlabelled:
-        source.notes.append(f"texts without a label left out: {source.unlabelled:,}")
+    if source.counts.neutral:
+        source.notes.append(f"neutral trees or phrases (label 2) left out: {source.counts.neutral:,}")
+    if source.counts.unlabelled:
+        source.notes.append(f"texts without a label left out: {source.counts.unlabelled:,}")
     note_left_out(source)
     counts = Counter(label for example in examples for label in example.labels)
     if form in GLUED_FORMATS and (glued := labels_with_words(counts)):
@@ -124,9 +124,9 @@ def read_examples(
     details = (
         tuple(source.notes),
         empty,
-        source.neutral + source.unlabelled,
+        source.counts.neutral + source.counts.unlabelled,
         tuple(source.findings),
-        source.unlabelled,
+        source.counts.unlabelled,
     )
     return Dataset(examples, source.path, form, columns, *details)
 
@@ -155,7 +155,7 @@ def _multi_label_examples(
     repeated, occurring, unlabelled = list[int](), set[str](), 0
     for record in records:
         if skips_unanswered(source) and has_label_columns(columns) and is_unlabelled(record, columns):
-            source.unlabelled += 1
+            source.counts.unlabelled += 1
             continue
         text = read_text_field(record, columns.text, source)
         cells = cells_of(record, columns, source)
@@ -214,7 +214,14 @@ def input_rows(
         closing.extend((*repeated_header_notes(source), *null_text_notes(source)))
 
     return InputRows(
-        until_end(), source.path, form, columns, notes, source.headings, source.empty_header, closing
+        until_end(),
+        source.path,
+        form,
+        columns,
+        notes,
+        source.layout.headings,
+        source.layout.empty_header,
+        closing,
     )
 
 
@@ -303,15 +310,16 @@ def open_table(
     if labelled:
         records = labelled_records(_not_blank(records, source), source)
     sample, records = look_ahead(records)
-    if source.empty_header:
+    layout = source.layout
+    if layout.empty_header:
         if labelled:
             advice = "if this row is data give --no-header"
-            raise source.error("HW113", "a header without rows below it", source.header_line, advice=advice)
-        sample = [Record(source.header_line, dict.fromkeys(source.empty_header, ""))]
+            raise source.error("HW113", "a header without rows below it", layout.header_line, advice=advice)
+        sample = [Record(layout.header_line, dict.fromkeys(layout.empty_header, ""))]
     if not sample and not labelled and name in ("jsonl", "parquet"):
         # A sound file without records: its predictions are a file without records, too.
         if name == "parquet":
-            source.empty_header = tuple(parquet_columns(source.path))
+            layout.empty_header = tuple(parquet_columns(source.path))
         no_columns: Any = Columns("")
         return no_columns, records
     if not sample:
@@ -319,8 +327,8 @@ def open_table(
     try:
         columns: Any = choose(sample, source, labelled=labelled)
     except DataError as error:
-        if error.code in NO_LABEL_CODES and source.duplicates:
-            heading = next(iter(source.duplicates.values()))
+        if error.code in NO_LABEL_CODES and layout.duplicates:
+            heading = next(iter(layout.duplicates.values()))
             raise duplicate_name_error(heading, names_in(sample), source) from None
         if sheet := next((note for note in source.notes if note.startswith(SHEET_NOTE)), ""):
             advice = f"{sheet}; or {error.advice}"
@@ -332,7 +340,7 @@ def open_table(
         names = tabular_names(sample, source)
         tabular = [replace(column, name=name) for column, name in zip(requested, names, strict=True)]
         columns = replace(columns, tabular=tuple(tabular))
-    if source.duplicates:
+    if layout.duplicates:
         check_duplicate_names(columns, sample, source)
     return columns, records
 
@@ -351,7 +359,7 @@ def _not_blank(records: Iterator[Record], source: DataSource) -> Iterator[Record
     for record in records:
         cells = record.fields.values()
         if len(cells) > 1 and all(isinstance(cell, str) and not cell.strip() for cell in cells):
-            source.blank += 1
+            source.counts.blank += 1
         else:
             yield record
 
@@ -400,7 +408,7 @@ def read_label_field(record: Record, name: str, source: DataSource) -> str | Non
         return label
     skip_hint = " (--empty-labels skip leaves such rows out)" * hasattr(source.options, "empty_labels")
     if not label and skips_unanswered(source):
-        source.unlabelled += 1
+        source.counts.unlabelled += 1
     elif name not in record.fields:
         advice = f"add it or remove the row{skip_hint}"
         source.report_error("HW117", f"no field {name!r}", record.line, expected="a label", advice=advice)

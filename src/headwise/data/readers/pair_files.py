@@ -71,13 +71,13 @@ def read_pairs(
         pairs.append(pair)
     if skipped:
         source.notes.append(f"pairs without a label ({options.no_label!r}) left out: {skipped:,}")
-    if source.unlabelled:
-        source.notes.append(f"pairs with an empty label left out: {source.unlabelled:,}")
+    if source.counts.unlabelled:
+        source.notes.append(f"pairs with an empty label left out: {source.counts.unlabelled:,}")
     note_left_out(source)
     pairs, spelling_notes = unify_spellings(pairs)
     source.notes += spelling_notes
     return Dataset(
-        pairs, source.path, form, columns, tuple(source.notes), empty, skipped + source.unlabelled
+        pairs, source.path, form, columns, tuple(source.notes), empty, skipped + source.counts.unlabelled
     )
 
 

@@ -148,7 +148,7 @@ def read_tagged(
             head, lines = look_ahead(lines)
             plan = _plan(head, source, options, labelled, tokenizer)
         file_sentences += [(file, _with_shared_strings(sentence)) for sentence in plan.read(lines, source)]
-        unlabelled += source.unlabelled
+        unlabelled += source.counts.unlabelled
         notes += null_text_notes(source)
     if plan is None:
         raise DataError("HW103", "no files", path=name)
