@@ -34,6 +34,7 @@ from headwise.data.splits.contamination import ContaminationIndex, PartOverlap, 
 from headwise.data.splits.data_parts import DataParts
 from headwise.data.splits.text_signatures import normal_text
 from headwise.text.static_embeddings.base_choice import AUTO, NONE, choose_base
+from headwise.text.static_embeddings.base_encoder import BASE_ENCODER_LABELS
 from headwise.training.fit import merge_dev_into_train
 from headwise.training.pretraining.base_config import TeacherConfig
 from headwise.training.settings import DistillationConfig
@@ -49,8 +50,6 @@ _FILES = (
 )  # no encoder's name has these endings
 _TIMED = 256  # number of texts for the speed measurement
 _NEAR_DUPLICATES = "too similar to dev or test texts"
-_BASE_ENCODER_LABELS = 25
-"""Maximum number of labels for the vectors of a base's encoder beside those of a teacher."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +134,7 @@ class DistillationSet:
     def _base_sentence_encoder(self, name: str) -> BaseSentenceEncoder | None:
         """The encoder of a base, as `choose_base` takes it, where it suits the labels."""
         train = self.gold_parts.train
-        if len(all_labels(train)) > _BASE_ENCODER_LABELS:
+        if len(all_labels(train)) > BASE_ENCODER_LABELS:
             return None
         base, _ = choose_base(name, (get_tokenizer("penn").words(item.text) for item in train))
         if base is None or not base.encoder:

@@ -132,6 +132,10 @@ class TextEnsembleFitter(ModelEnsembleFitter, Generic[AnyObjective]):
         """Fit the ensemble weights on held-out outputs and scores of the linear member."""
         raise NotImplementedError
 
+    def weight_prior(self, held: HeldOut) -> WeightPrior:
+        """What is expected of the weights of the network and the linear model."""
+        return PRETRAINED_NETWORK if self.model.config.base.encoder == "on" else EQUAL_WEIGHTS
+
     def set_members(self, linear: LinearModel | None) -> None:
         """Set the linear member of the model, if its weight is not 0, and the weights of both members."""
         model, weights = self.model, self.weights
@@ -203,14 +207,11 @@ class SingleLabelEnsembleFitter(_ClassifierEnsembleFitter[ClassificationObjectiv
         return EnsembleWeights(float(encoder > 0), ratio, ensemble.shares[1], 1 / (encoder or linear_model))
 
     def weight_prior(self, held: HeldOut) -> WeightPrior:
-        """What is expected of the weights of the network and the linear model."""
         config = self.model.config
-        if config.base.encoder == "on":
-            return PRETRAINED_NETWORK
         # Only a network that is refitted on more texts differs from the one whose outputs these are.
         if held.indices is None and not config.base.name and not config.pretrained.name:
             return UNPRETRAINED_NETWORK
-        return EQUAL_WEIGHTS
+        return super().weight_prior(held)
 
 
 class MultiLabelEnsembleFitter(_ClassifierEnsembleFitter[MultiLabelObjective]):
@@ -251,8 +252,8 @@ class NumberEnsembleFitter(TextEnsembleFitter[NumberObjective[Any]]):
 
     def fit_weights(self, held: HeldOut, scores: NDArray[np.float32]) -> EnsembleWeights:
         targets = self.model.scale.deviations(held.targets)
-        prior = PRETRAINED_NETWORK if self.model.config.base.encoder == "on" else EQUAL_WEIGHTS
-        return fit_number_weights(held.outputs[:, 0], scores[:, 0], targets, held.weights, prior)
+        outputs, prior = held.outputs[:, 0], self.weight_prior(held)
+        return fit_number_weights(outputs, scores[:, 0], targets, held.weights, prior)
 
     def calibrate(self, held: HeldOut, outputs: NDArray[np.float32]) -> PostTrainingFit:
         scale = self.model.scale

@@ -57,7 +57,7 @@ from headwise.models.tasks.training_messages import (
 )
 from headwise.models.text_explanation import SingleLabelModel, explain_labels
 from headwise.nn.networks.model_config import ModelConfig
-from headwise.text.static_embeddings.base_encoder import OPINION_LABELS
+from headwise.text.static_embeddings.base_encoder import BASE_ENCODER_LABELS, OPINION_LABELS
 from headwise.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -322,9 +322,9 @@ def member_outputs(model: TextEncoderModel | BagModel, items: Sequence[object]) 
     return {"encoder": ensemble.outputs_of(encoded), "linear_model": ensemble.linear_scores(encoded)}
 
 
-_ENCODER_TEXTS, _ENCODER_LABELS, _TEXTS_PER_EXTRA_LABEL = 4_000, 25, 1_000
-"""Minimum number of training texts for an encoder that learns word order; maximum number of labels, or more
-if each has `_TEXTS_PER_EXTRA_LABEL` texts."""
+_ENCODER_TEXTS, _TEXTS_PER_EXTRA_LABEL = 4_000, 1_000
+"""Minimum number of training texts for an encoder that learns word order. There may be
+`BASE_ENCODER_LABELS` labels, or more if each has `_TEXTS_PER_EXTRA_LABEL` texts."""
 _BASE_WORDS, _LONG_TEXT_WORDS = 500_000, 250_000
 """Maximum number of words of all training texts for a start from the encoder of a base, and where the texts
 are long on average (`_SLOW_MEAN_WORDS`), as attention to all words of a text takes longer there. So many
@@ -352,10 +352,10 @@ def pretrained_encoder(
     so many labels. Of texts that a teacher has labelled, `taught`, only the number of words counts; beside
     them, many labels are learnt as well without it."""
     texts, gold_texts = len(parts.train), len(parts.train) - taught
-    if not settings or (taught and (labels > _ENCODER_LABELS or gold_texts >= _ENCODER_TEXTS)):
+    if not settings or (taught and (labels > BASE_ENCODER_LABELS or gold_texts >= _ENCODER_TEXTS)):
         return {}
     enough = gold_texts >= max(_TWO_EPOCH_TEXTS, _FEW_TEXTS_PER_LABEL * labels)
-    most_labels = _ENCODER_LABELS if gold_texts >= _ENCODER_TEXTS else OPINION_LABELS
+    most_labels = BASE_ENCODER_LABELS if gold_texts >= _ENCODER_TEXTS else OPINION_LABELS
     if labels > most_labels and enough:
         return {}
     words = mean_words(parts)
@@ -389,7 +389,7 @@ class ClassifyTask(LabelTask["TextClassifierModel", Example]):
         texts, labels = len(parts.train) - taught, len(all_labels(parts.train))
         if (settings := pretrained_encoder(pretrained, parts, labels, taught)) or texts < _ENCODER_TEXTS:
             return settings
-        if labels > max(_ENCODER_LABELS, texts // _TEXTS_PER_EXTRA_LABEL):
+        if labels > max(BASE_ENCODER_LABELS, texts // _TEXTS_PER_EXTRA_LABEL):
             return {}
         if any(item.shares is not None for item in parts.train):
             return {}
