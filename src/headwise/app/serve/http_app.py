@@ -1,16 +1,15 @@
-"""The ASGI application: endpoints and error responses."""
+"""The ASGI application: its endpoints, pages and limits."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import parse_qs, quote
 
 try:
     from fastapi import FastAPI, Request
-    from fastapi.exceptions import RequestValidationError
     from fastapi.responses import HTMLResponse, Response
-    from pydantic import BaseModel, ConfigDict, Field
     from starlette.concurrency import run_in_threadpool
     from starlette.exceptions import HTTPException
     from starlette.middleware.cors import CORSMiddleware
@@ -23,7 +22,16 @@ except ImportError as error:
 from headwise.app.serve.answering import REQUEST, ModelService, RequestError
 from headwise.app.serve.api_page import api_page
 from headwise.app.serve.batching import PredictionQueue
+from headwise.app.serve.error_responses import TOO_LARGE, add_error_handlers, content_type_problem
 from headwise.app.serve.form_page import form_page
+from headwise.app.serve.http_bodies import (
+    Explanations,
+    ModelFacts,
+    ModelList,
+    Predictions,
+    RequestBody,
+    RequestProblem,
+)
 from headwise.app.serve.middleware import (
     MEDIA_TYPE,
     ArrivalDeadlines,
@@ -34,94 +42,13 @@ from headwise.app.serve.middleware import (
     Receive,
     RequestMetrics,
     WaitingLimit,
-    error_response,
 )
-from headwise.core.allocator import is_out_of_memory
 from headwise.core.config import JsonObject
-from headwise.core.errors import ConfigError, HeadwiseError
+from headwise.core.deprecation import renamed_parameters
+from headwise.core.errors import ConfigError
 from headwise.core.version import __version__
 
-_TOO_LARGE = "HW904"
-_TOO_SLOW = "HW906"
-_NO_PLACE = "HW907"
-_DEFECT = "HW908"
-_NO_MEMORY = "HW410"
 _LOCAL = ("localhost", "127.0.0.1", "::1")
-_PARSE_ERROR = "There was an error parsing the body"  # FastAPI's
-_NOT_JSON = (
-    f"{REQUEST}: cannot be read as JSON; expected UTF-8, uncompressed, no numbers of thousands of digits"
-)
-
-
-class RequestBody(BaseModel):
-    """The items of a request: exactly one of these fields."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    texts: list[str] | None = Field(None, description="a list of texts, for models of texts")
-    pairs: list[tuple[str, str]] | None = Field(
-        None, description="a list of lists of two texts, for models of pairs"
-    )
-    records: list[JsonObject] | None = Field(
-        None,
-        description="a list of objects with the fields that a jsonl file for headwise predict would have",
-    )
-
-
-class Predictions(BaseModel):
-    """The predictions of a request, in the order of its items.
-
-    Attributes:
-        predictions: The objects that headwise predict writes to jsonl.
-    """
-
-    predictions: list[JsonObject]
-
-
-class Explanations(BaseModel):
-    """The explanations of a request.
-
-    Attributes:
-        explanations: The objects that headwise explain writes, each with the number of its item.
-    """
-
-    explanations: list[JsonObject]
-
-
-class ModelFacts(BaseModel):
-    """What a model is.
-
-    Attributes:
-        model: Its name.
-        task: Its task.
-        reads: The items that it reads.
-        headwise: The version of headwise.
-        labels: Its labels, if it has any.
-    """
-
-    model: str
-    task: str
-    reads: str
-    headwise: str
-    labels: list[str] | None = None
-
-
-class ModelList(BaseModel):
-    """The models of a server; the first answers requests that name none."""
-
-    models: list[ModelFacts]
-
-
-class RequestProblem(BaseModel):
-    """Why a request is refused.
-
-    Attributes:
-        code: The code of the error.
-        error: The message.
-    """
-
-    code: str
-    error: str
 
 
 class _App(FastAPI):
@@ -140,8 +67,9 @@ class _App(FastAPI):
         )
 
 
+@renamed_parameters(answering="services")
 def create_app(
-    answering: ModelService | Sequence[ModelService],
+    services: ModelService | Sequence[ModelService],
     *,
     most_items: int = 1_000,
     most_bytes: int = 10_000_000,
@@ -156,7 +84,7 @@ def create_app(
     """The ASGI application of a model or several, for `headwise serve` or any ASGI server.
 
     Args:
-        answering: The loaded model, or several; the first answers requests that name none.
+        services: The loaded model, or several; the first answers requests that name none.
         most_items: The most texts (pairs, records) per request.
         most_bytes: The largest request body, in bytes.
         most_waiting: The most concurrent requests to the model; further ones get the status 503.
@@ -172,10 +100,9 @@ def create_app(
     Raises:
         ConfigError: There is no model, or two have one name.
     """
-    services = _by_name([answering] if isinstance(answering, ModelService) else answering)
-    default, *_ = services.values()
+    served = _ServedModels.of([services] if isinstance(services, ModelService) else services, most_items)
     app = _App(
-        title=f"headwise: {', '.join(services)}",
+        title=f"headwise: {', '.join(served.services)}",
         version=__version__,
         docs_url=None,  # these pages load third-party scripts; `api_page` replaces them
         redoc_url=None,
@@ -184,11 +111,11 @@ def create_app(
     app.state.request_metrics = RequestMetrics(
         [
             {"version": __version__, "model": name, "task": service.session.task_name}
-            for name, service in services.items()
+            for name, service in served.services.items()
         ]
     )
     app.state.model_paths = {
-        f"/models/{name}{path}" for name in services for path in ("", "/", "/predict", "/explain")
+        f"/models/{name}{path}" for name in served.services for path in ("", "/", "/predict", "/explain")
     }
     app.state.log, app.state.root_path = log, root_path
     app.state.arrivals = arrivals = ArrivalDeadlines(most_seconds)
@@ -203,68 +130,88 @@ def create_app(
         )
     if is_local(host):
         app.add_middleware(HostLimit, allowed_hosts=(*_LOCAL, host))
+    add_error_handlers(app, served.default)
+    _add_model_facts(app, served)
+    _add_predictions(app, served)
+    _add_pages(app, served, examples)
+    return app
 
-    def service_of(name: str, request: Request) -> ModelService:
-        if name not in services:
-            problem = f"{REQUEST}: the model {name!r:.200}; expected {' or '.join(map(repr, services))}"
+
+@dataclass(frozen=True)
+class _ServedModels:
+    """The models of a server.
+
+    Attributes:
+        services: The models by name; the first answers requests that name none.
+        most_items: The most texts (pairs, records) per request.
+    """
+
+    services: Mapping[str, ModelService]
+    most_items: int
+
+    @classmethod
+    def of(cls, services: Sequence[ModelService], most_items: int) -> "_ServedModels":
+        """Models by the names of their folders.
+
+        Raises:
+            ConfigError: There is no model, or two have one name.
+        """
+        counts = Counter(service.name for service in services)
+        if not counts:
+            raise ConfigError("no model; expected one or more")
+        [(name, count)] = counts.most_common(1)
+        if count > 1:
+            folders = ", ".join(str(service.folder) for service in services if service.name == name)
+            raise ConfigError(f"{count} models are called {name!r} ({folders}); rename the folders")
+        return cls({service.name: service for service in services}, most_items)
+
+    @property
+    def default(self) -> ModelService:
+        """The first model."""
+        return next(iter(self.services.values()))
+
+    def service_of(self, name: str, request: Request) -> ModelService:
+        """The model of a name, which messages about the request speak of.
+
+        Raises:
+            HTTPException: 404, there is no such model.
+        """
+        if name not in self.services:
+            problem = (
+                f"{REQUEST}: the model {name!r:.200}; expected {' or '.join(map(repr, self.services))}"
+            )
             raise HTTPException(404, problem)
-        request.state.service = services[name]
-        return services[name]
+        request.state.service = self.services[name]
+        return self.services[name]
 
-    def records_of(query: RequestBody, request: Request, service: ModelService) -> Sequence[JsonObject]:
-        if problem := _content_type_problem(request):  # older versions of FastAPI do not check it
+    def records(self, body: RequestBody, request: Request, service: ModelService) -> Sequence[JsonObject]:
+        """The items of a request as records of a model.
+
+        Raises:
+            RequestError: The body does not have one kind of items, or too many.
+        """
+        if problem := content_type_problem(request):  # older versions of FastAPI do not check it
             raise RequestError(problem)
-        inputs = {
-            name: items for name in RequestBody.model_fields if (items := getattr(query, name)) is not None
-        }
+        fields = RequestBody.model_fields
+        inputs = {name: items for name in fields if (items := getattr(body, name)) is not None}
         if len(inputs) != 1:
             names = " and ".join(inputs) or "nothing"
-            raise RequestError(f"{REQUEST}: {names}; expected one of {', '.join(RequestBody.model_fields)}")
+            raise RequestError(f"{REQUEST}: {names}; expected one of {', '.join(fields)}")
         [(name, items)] = inputs.items()
         request.state.items = len(items)
-        if len(items) > most_items:
-            message = f"{REQUEST}: {len(items):,} {name}; expected at most {most_items:,}; ask in parts"
-            raise RequestError(message, code=_TOO_LARGE)
+        if len(items) > self.most_items:
+            message = (
+                f"{REQUEST}: {len(items):,} {name}; expected at most {self.most_items:,}; ask in parts"
+            )
+            raise RequestError(message, code=TOO_LARGE)
         return items if name == "records" else service.records(**{name: items})
 
-    @app.exception_handler(HeadwiseError)
-    def refused(request: Request, error: HeadwiseError) -> Response:
-        status = {_TOO_LARGE: 413, _NO_PLACE: 507}.get(error.code, 422)
-        service = getattr(request.state, "service", default)
-        return error_response(request.scope, status, error.code, service.client_message(error))
 
-    @app.exception_handler(RequestValidationError)
-    def unfit(request: Request, error: RequestValidationError) -> Response:
-        if message := _content_type_problem(request):
-            return error_response(request.scope, 422, RequestError.code, message)
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"][1:])
-        if first["type"] == "extra_forbidden":
-            message = (
-                f"{REQUEST}: the field {place!r}; expected one of {', '.join(RequestBody.model_fields)}"
-            )
-            return error_response(request.scope, 422, RequestError.code, message)
-        why = first.get("ctx", {}).get("error", "")  # for a body that is not JSON
-        message = f"{place}{': ' * bool(place)}{first['msg']}{': ' * bool(why)}{why}"
-        return error_response(request.scope, 422, RequestError.code, f"{REQUEST}: {message}")
+def _add_model_facts(app: _App, served: _ServedModels) -> None:
+    """The endpoints that say what the models are and how the server is."""
 
-    @app.exception_handler(HTTPException)
-    def refused_before(request: Request, error: HTTPException) -> Response:
-        code = {408: _TOO_SLOW, 413: _TOO_LARGE}.get(error.status_code, RequestError.code)
-        message = _NOT_JSON if error.detail == _PARSE_ERROR else error.detail
-        return error_response(request.scope, error.status_code, code, message, error.headers)
-
-    @app.exception_handler(Exception)
-    def failed(request: Request, error: Exception) -> Response:
-        # The server then writes the traceback to its standard error.
-        if is_out_of_memory(error):
-            message = f"{REQUEST}: the memory is not enough; ask in smaller parts"
-            return error_response(request.scope, 507, _NO_MEMORY, message)
-        message = f"{REQUEST}: headwise failed; what happened stands on the standard error of the server"
-        return error_response(request.scope, 500, _DEFECT, message)
-
-    # These endpoints run without a worker thread: all threads may wait for the model, and health checks
-    # would time out.
+    # The endpoints without a worker thread (`async`) answer while all threads wait for the model: health
+    # checks would time out.
     @app.head("/health", include_in_schema=False)
     @app.get("/health")
     async def health() -> dict[str, str]:
@@ -274,55 +221,63 @@ def create_app(
     @app.get("/model", response_model_exclude_none=True)
     async def model() -> ModelFacts:
         """What the model is: its name, its task, what it reads, its labels."""
-        return _facts(default)
+        return _facts(served.default)
 
     @app.get("/models", response_model_exclude_none=True)
     async def models() -> ModelList:
         """The models of this server."""
-        return ModelList(models=[_facts(service) for service in services.values()])
+        return ModelList(models=[_facts(service) for service in served.services.values()])
 
     @app.get("/models/{name}", response_model_exclude_none=True)
     async def named_model(name: str, request: Request) -> ModelFacts:
         """What a model is, by name."""
-        return _facts(service_of(name, request))
+        return _facts(served.service_of(name, request))
 
     @app.get("/metrics", include_in_schema=False)
     async def metrics() -> Response:
         return Response(app.state.request_metrics.text(), media_type=MEDIA_TYPE)
 
-    queues = {name: PredictionQueue(service) for name, service in services.items()}
 
-    async def answer(query: RequestBody, request: Request, name: str) -> Response:
-        lines = await queues[name].predict(records_of(query, request, services[name]))
+def _add_predictions(app: _App, served: _ServedModels) -> None:
+    """The endpoints that predict and explain."""
+    queues = {name: PredictionQueue(service) for name, service in served.services.items()}
+
+    async def predicted(body: RequestBody, request: Request, name: str) -> Response:
+        lines = await queues[name].predict(served.records(body, request, served.services[name]))
         return Response(f'{{"predictions": [{", ".join(lines)}]}}', media_type="application/json")
 
-    def explained(query: RequestBody, request: Request, service: ModelService) -> Explanations:
-        explanations = service.explain(records_of(query, request, service))
+    def explained(body: RequestBody, request: Request, service: ModelService) -> Explanations:
+        explanations = service.explain(served.records(body, request, service))
         return Explanations(explanations=[{"item": one.item, **one.to_json()} for one in explanations])
 
     @app.post("/predict", responses={200: {"model": Predictions}})
     async def predict(query: RequestBody, request: Request) -> Response:
         """The predictions: one object per text, as headwise predict writes it to jsonl."""
-        return await answer(query, request, next(iter(services)))
+        return await predicted(query, request, served.default.name)
 
     @app.post("/models/{name}/predict", responses={200: {"model": Predictions}})
     async def named_predict(name: str, query: RequestBody, request: Request) -> Response:
         """The predictions of a model, by name."""
-        service_of(name, request)
-        return await answer(query, request, name)
+        served.service_of(name, request)
+        return await predicted(query, request, name)
 
     @app.post("/explain")
     def explain(query: RequestBody, request: Request) -> Explanations:
         """Which words decided: objects as headwise explain writes them, with the item's number."""
-        return explained(query, request, default)
+        return explained(query, request, served.default)
 
     @app.post("/models/{name}/explain")
     def named_explain(name: str, query: RequestBody, request: Request) -> Explanations:
         """Which words decided the predictions of a model, by name."""
-        return explained(query, request, service_of(name, request))
+        return explained(query, request, served.service_of(name, request))
+
+
+def _add_pages(app: _App, served: _ServedModels, examples: Sequence[str]) -> None:
+    """The pages to try the models, and the one that describes the requests."""
 
     def page(service: ModelService, prefix: str, texts: Sequence[str] = ()) -> str:
-        links = {name: f"{prefix}{quote(name, safe='')}/" for name in services if len(services) > 1}
+        names = served.services if len(served.services) > 1 else ()
+        links = {name: f"{prefix}{quote(name, safe='')}/" for name in names}
         return form_page(service, texts, links, examples, root="../../" if prefix == "../" else "")
 
     async def texts_of(request: Request) -> list[str]:
@@ -332,56 +287,28 @@ def create_app(
 
     @app.get("/", response_class=HTMLResponse, include_in_schema=False)
     def form() -> str:
-        return page(default, "models/")
+        return page(served.default, "models/")
 
     @app.post("/", response_class=HTMLResponse, include_in_schema=False)
     async def filled_form(request: Request) -> str:
-        return await run_in_threadpool(page, default, "models/", await texts_of(request))
+        return await run_in_threadpool(page, served.default, "models/", await texts_of(request))
 
     @app.get("/docs", response_class=HTMLResponse, include_in_schema=False)
     def api(request: Request) -> str:
-        return api_page(default, app.openapi(), str(request.base_url).rstrip("/"))
+        return api_page(served.default, app.openapi(), str(request.base_url).rstrip("/"))
 
     @app.get("/models/{name}/", response_class=HTMLResponse, include_in_schema=False)
     def named_form(name: str, request: Request) -> str:
-        return page(service_of(name, request), "../")
+        return page(served.service_of(name, request), "../")
 
     @app.post("/models/{name}/", response_class=HTMLResponse, include_in_schema=False)
     async def filled_named_form(name: str, request: Request) -> str:
-        service = service_of(name, request)
+        service = served.service_of(name, request)
         return await run_in_threadpool(page, service, "../", await texts_of(request))
-
-    return app
-
-
-def _by_name(services: Sequence[ModelService]) -> Mapping[str, ModelService]:
-    """Models by the names of their folders.
-
-    Raises:
-        ConfigError: There is no model, or two have one name.
-    """
-    counts = Counter(service.name for service in services)
-    if not counts:
-        raise ConfigError("no model; expected one or more")
-    [(name, count)] = counts.most_common(1)
-    if count > 1:
-        folders = ", ".join(str(service.folder) for service in services if service.name == name)
-        raise ConfigError(f"{count} models are called {name!r} ({folders}); rename the folders")
-    return {service.name: service for service in services}
 
 
 def _facts(service: ModelService) -> ModelFacts:
     return ModelFacts(**service.facts, headwise=__version__)
-
-
-def _content_type_problem(request: Request) -> str:
-    """The error message for a content type other than JSON; "" for JSON. Requiring JSON makes browsers send
-    a CORS preflight for requests from foreign web pages."""
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind == "application/json" or kind.endswith("+json"):
-        return ""
-    problem = f"content-type: {kind}" if kind else "no content-type"
-    return f"{REQUEST}: {problem}; expected the header content-type: application/json"
 
 
 def is_local(host: str) -> bool:

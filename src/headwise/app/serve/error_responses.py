@@ -1,0 +1,77 @@
+"""Exceptions become responses with a status, a code and a message."""
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import Response
+from starlette.exceptions import HTTPException
+
+from headwise.app.serve.answering import REQUEST, ModelService, RequestError
+from headwise.app.serve.http_bodies import RequestBody
+from headwise.app.serve.middleware import error_response
+from headwise.core.allocator import is_out_of_memory
+from headwise.core.errors import HeadwiseError
+
+TOO_LARGE = "HW904"
+_TOO_SLOW = "HW906"
+_NO_PLACE = "HW907"
+_DEFECT = "HW908"
+_NO_MEMORY = "HW410"
+_PARSE_ERROR = "There was an error parsing the body"  # FastAPI's
+_NOT_JSON = (
+    f"{REQUEST}: cannot be read as JSON; expected UTF-8, uncompressed, no numbers of thousands of digits"
+)
+
+
+def add_error_handlers(app: FastAPI, default: ModelService) -> None:
+    """Answer the exceptions of an application.
+
+    Args:
+        app: The application.
+        default: The model whose names messages have, where a request names no model.
+    """
+
+    @app.exception_handler(HeadwiseError)
+    def refused(request: Request, error: HeadwiseError) -> Response:
+        status = {TOO_LARGE: 413, _NO_PLACE: 507}.get(error.code, 422)
+        service = getattr(request.state, "service", default)
+        return error_response(request.scope, status, error.code, service.client_message(error))
+
+    @app.exception_handler(RequestValidationError)
+    def unfit(request: Request, error: RequestValidationError) -> Response:
+        if message := content_type_problem(request):
+            return error_response(request.scope, 422, RequestError.code, message)
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"][1:])
+        if first["type"] == "extra_forbidden":
+            message = (
+                f"{REQUEST}: the field {place!r}; expected one of {', '.join(RequestBody.model_fields)}"
+            )
+            return error_response(request.scope, 422, RequestError.code, message)
+        why = first.get("ctx", {}).get("error", "")  # for a body that is not JSON
+        message = f"{place}{': ' * bool(place)}{first['msg']}{': ' * bool(why)}{why}"
+        return error_response(request.scope, 422, RequestError.code, f"{REQUEST}: {message}")
+
+    @app.exception_handler(HTTPException)
+    def refused_before(request: Request, error: HTTPException) -> Response:
+        code = {408: _TOO_SLOW, 413: TOO_LARGE}.get(error.status_code, RequestError.code)
+        message = _NOT_JSON if error.detail == _PARSE_ERROR else error.detail
+        return error_response(request.scope, error.status_code, code, message, error.headers)
+
+    @app.exception_handler(Exception)
+    def failed(request: Request, error: Exception) -> Response:
+        # The server then writes the traceback to its standard error.
+        if is_out_of_memory(error):
+            message = f"{REQUEST}: the memory is not enough; ask in smaller parts"
+            return error_response(request.scope, 507, _NO_MEMORY, message)
+        message = f"{REQUEST}: headwise failed; what happened stands on the standard error of the server"
+        return error_response(request.scope, 500, _DEFECT, message)
+
+
+def content_type_problem(request: Request) -> str:
+    """The error message for a content type other than JSON; "" for JSON. Requiring JSON makes browsers send
+    a CORS preflight for requests from foreign web pages."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind == "application/json" or kind.endswith("+json"):
+        return ""
+    problem = f"content-type: {kind}" if kind else "no content-type"
+    return f"{REQUEST}: {problem}; expected the header content-type: application/json"
