@@ -41,14 +41,9 @@ def serve(
             that name none.
         host: The address to listen on.
         port: The port to listen on; 0 for a free one.
-        most_items: See `headwise.app.serve.http_app.create_app`.
-        most_bytes: See `headwise.app.serve.http_app.create_app`.
-        most_waiting: See `headwise.app.serve.http_app.create_app`.
-        most_seconds: See `headwise.app.serve.http_app.create_app`.
+        most_items, most_bytes, most_waiting, most_seconds, root_path, cors, examples: See
+            `headwise.app.serve.http_app.create_app`.
         grace_seconds: See `headwise.app.serve.middleware.run_server`.
-        root_path: See `headwise.app.serve.http_app.create_app`.
-        cors: See `headwise.app.serve.http_app.create_app`.
-        examples: See `headwise.app.serve.http_app.create_app`.
         log: A file to which a line is appended for each request; "-" is standard error.
         reporter: Receives the address as a message.
         answering: See `headwise.app.serve.answering.ModelService`.
@@ -61,12 +56,8 @@ def serve(
     if not 0 <= port < 65_536:
         raise ConfigError(f"--port {port}; expected 0 (any that is free) to 65535")
     limits = {"most_items": most_items, "most_bytes": most_bytes, "most_waiting": most_waiting}
-    for name, value in {**limits, "batch_tokens": answering.get("batch_tokens", 1)}.items():
-        if value < 1:
-            raise ConfigError(f"--{name.replace('_', '-')} {value}; expected 1 or more")
-    for flag, seconds in {"--most-seconds": most_seconds, "--grace-seconds": grace_seconds}.items():
-        if not 0 < seconds <= _LONGEST:
-            raise ConfigError(f"{flag} {seconds:g}; expected more than 0, and at most {_LONGEST}, a day")
+    _check_counts(**limits, batch_tokens=answering.get("batch_tokens", 1))
+    _check_times(most_seconds=most_seconds, grace_seconds=grace_seconds)
     root_path = root_path.rstrip("/")
     if root_path and not root_path.startswith("/"):
         raise ConfigError(f"--root-path {root_path}; expected a path from the root, such as /{root_path}")
@@ -82,25 +73,41 @@ def serve(
         more |= {"examples": examples, "log": line}
         app = create_app(services, host=host, **limits, **more)
         shown = f"[{host}]" if ":" in host else host
-        address = f"http://{shown}:{listening.getsockname()[1]}"
-        if len(folders) == 1:
-            reporter.note(
-                f"{folders[0]} answers at {address} (a page to try it; POST /predict, /explain; GET "
-                "/model, /health, /metrics, /docs, /openapi.json); Ctrl-C stops it"
-            )
-        else:
-            names = ", ".join(service.name for service in services)
-            reporter.note(
-                f"{len(folders)} models answer at {address} (a page to try them; POST "
-                "/models/NAME/predict, /models/NAME/explain; GET /models, /health, /metrics, "
-                f"/docs, /openapi.json; NAME is {names}); Ctrl-C stops it"
-            )
+        reporter.note(_welcome(services, f"http://{shown}:{listening.getsockname()[1]}"))
         if not is_local(host):
             reporter.warn(
                 "whoever reaches this address may ask, and nothing is encrypted: where that matters, put a "
                 "server before it that asks who they are"
             )
         run_server(app, listening, grace_seconds, lambda: _reload(services, reporter))
+
+
+def _check_counts(**counts: int) -> None:
+    for name, count in counts.items():
+        if count < 1:
+            raise ConfigError(f"--{name.replace('_', '-')} {count}; expected 1 or more")
+
+
+def _check_times(**times: float) -> None:
+    for name, seconds in times.items():
+        if not 0 < seconds <= _LONGEST:
+            flag = f"--{name.replace('_', '-')}"
+            raise ConfigError(f"{flag} {seconds:g}; expected more than 0, and at most {_LONGEST}, a day")
+
+
+def _welcome(services: Sequence[ModelService], address: str) -> str:
+    """Where the models answer, and to which requests."""
+    if len(services) == 1:
+        return (
+            f"{services[0].folder} answers at {address} (a page to try it; POST /predict, /explain; GET "
+            "/model, /health, /metrics, /docs, /openapi.json); Ctrl-C stops it"
+        )
+    names = ", ".join(service.name for service in services)
+    return (
+        f"{len(services)} models answer at {address} (a page to try them; POST "
+        "/models/NAME/predict, /models/NAME/explain; GET /models, /health, /metrics, "
+        f"/docs, /openapi.json; NAME is {names}); Ctrl-C stops it"
+    )
 
 
 def _reload(services: Sequence[ModelService], reporter: Reporter) -> None:
