@@ -4,8 +4,8 @@ import os
 import sys
 import time
 from collections.abc import Callable, Generator, Iterator
-from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
-from dataclasses import replace
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from itertools import chain, islice
@@ -22,7 +22,7 @@ from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.core.file_lock import locked_file
 from headwise.core.folder_layout import EXPORTED, MANIFEST
 from headwise.core.threads import usable_threads
-from headwise.data.files.file_lists import FilesArgument, first_path, list_files, paths_of
+from headwise.data.files.file_lists import Files, FilesArgument, first_path, list_files, paths_of
 from headwise.data.files.file_preview import has_byte_order_mark
 from headwise.data.items.dataset import InputRow
 from headwise.models.prediction_file import (
@@ -90,89 +90,177 @@ def predict_file(
     Raises:
         HeadwiseError: The model, the file or the output cannot be used.
     """
-    table = TableOutput.of(None if output is None else Path(output), form, shard_rows)
-    if table is not None:
-        resumed = resume and table.records.exists()
-        table.check(overwrite=overwrite or resumed)
-        count = predict_file(
-            folder,
-            file,
-            table.records,
-            form=table.record_form,
-            resume=resumed,
-            overwrite=not resumed,
-            escape_formulas=escape_formulas,
-            unsure=unsure,
-            batch_tokens=batch_tokens,
-            workers=workers,
-            device=device,
-            pipeline=pipeline,
-            **file_arguments,
-        )
-        table.convert()
-        return count
-    files, reporter = list_files(file), file_arguments.get("reporter", NULL_REPORTER)
-    inputs = [Path(path) for path in paths_of(files)]
-    output = None if output is None else Path(output)
-    if batch_tokens < 1:
-        raise ConfigError(f"--batch-tokens {batch_tokens}; expected 1 or more")
-    if workers != AUTO and workers < 1:
-        raise ConfigError(f"--workers {workers}; expected 1 or more, or auto")
-    if output is not None:
-        for path in inputs:
-            check_output_file(output, path, resume=resume, overwrite=overwrite)
-    elif resume or overwrite:
-        raise ConfigError("--resume and --overwrite need --output, the file they are about")
-    mark = _model_digest(folder)
-    session = open_session(folder, device=device, pipeline=pipeline)
-    if workers == AUTO and not session.on_cpu:
-        workers = 1
-    if workers != AUTO and workers > 1 and not session.on_cpu:
-        raise ConfigError(f"--workers {workers} are for processors; expected 1 with a GPU, or --device cpu")
-    predictor_arguments = batch_tokens, dict(file_arguments.get("reading") or {}), unsure
-    predictor = session.predictor(*predictor_arguments)
-    if file_arguments.get("parses") is not None and not session.item_type.sides:
-        raise session.item_type.no_parses_error()
-    requested, form = form, choose_format(output, form, predictor.formats, predictor.form)
-    marked = has_byte_order_mark(first_path(files))
-    rows = session.rows(files, **file_arguments)
-    chunks = cut_chunks(iter(rows))
-    first = next(chunks, [])
-    # A header without rows is an empty batch: its output is a header, too.
-    shown = first or [InputRow(0, dict.fromkeys(rows.empty_header, ""), None)]
-    layout = replace(
-        predictor.layout(form, shown), escape=escape_formulas, marked=marked, headings=rows.headings
+    job = _PredictionJob(
+        folder=folder,
+        files=list_files(file),
+        output=None if output is None else Path(output),
+        form=form,
+        resume=resume,
+        overwrite=overwrite,
+        escape_formulas=escape_formulas,
+        unsure=unsure,
+        batch_tokens=batch_tokens,
+        workers=workers,
+        device=device,
+        pipeline=pipeline,
+        file_arguments=file_arguments,
     )
-    on_terminal = output is None and requested is None and sys.stdout.isatty()
-    if on_terminal and form == "csv" and len(layout.labels) > MAX_SHOWN:
-        layout = layout.without_label_probabilities()
-        reporter.note(
+    table = TableOutput.of(job.output, form, shard_rows)
+    if table is None:
+        return job.run()
+    resumed = resume and table.records.exists()
+    table.check(overwrite=overwrite or resumed)
+    count = replace(
+        job, output=table.records, form=table.record_form, resume=resumed, overwrite=not resumed
+    ).run()
+    table.convert()
+    return count
+
+
+@dataclass(frozen=True, kw_only=True)
+class _PredictionJob:
+    """The predictions of a file as lines of text; `predict_file` has the arguments."""
+
+    folder: Path | str
+    files: Files
+    output: Path | None
+    form: str | None
+    resume: bool
+    overwrite: bool
+    escape_formulas: bool
+    unsure: str | None
+    batch_tokens: int
+    workers: int | Literal["auto"]
+    device: str
+    pipeline: str | None
+    file_arguments: FileArguments
+
+    @property
+    def reporter(self) -> Reporter:
+        return self.file_arguments.get("reporter", NULL_REPORTER)
+
+    @property
+    def predictor_arguments(self) -> tuple[int, JsonMapping, str | None]:
+        """The arguments of `Session.predictor`."""
+        return self.batch_tokens, dict(self.file_arguments.get("reading") or {}), self.unsure
+
+    def run(self) -> int:
+        """Write the predictions; returns the number of predicted items."""
+        self.check()
+        output, first_file = self.output, Path(first_path(self.files))
+        mark = _model_digest(self.folder)
+        session = open_session(self.folder, device=self.device, pipeline=self.pipeline)
+        workers = self.workers_of(session)
+        predictor = session.predictor(*self.predictor_arguments)
+        if self.file_arguments.get("parses") is not None and not session.item_type.sides:
+            raise session.item_type.no_parses_error()
+        form = choose_format(output, self.form, predictor.formats, predictor.form)
+        marked = has_byte_order_mark(first_path(self.files))
+        rows = session.rows(self.files, **self.file_arguments)
+        chunks = cut_chunks(iter(rows))
+        first = next(chunks, [])
+        # A header without rows is an empty batch: its output is a header, too.
+        shown = first or [InputRow(0, dict.fromkeys(rows.empty_header, ""), None)]
+        layout = replace(
+            predictor.layout(form, shown),
+            escape=self.escape_formulas,
+            marked=marked,
+            headings=rows.headings,
+        )
+        if self.form is None and form == "csv":
+            layout = self.without_many_labels(layout)
+
+        def opening(workers: int) -> Callable[[], Predictor]:
+            opener = session.opener(workers)
+            return partial(_open_unchanged, self.folder, mark, opener, self.predictor_arguments)
+
+        start = ResumePoint(0, 0, chain([first] if first else [], chunks))
+        with self.exclusive_output(first_file):
+            start = self.resumed(start, layout, predictor)
+            predicted = _predicted(start.chunks, predictor, workers, opening)
+            shown_file = Path(str(self.files))
+            seconds = _write(start, predicted, layout, predictor, output, shown_file, self.reporter)
+        self.reporter.notes(rows.closing_notes)
+        for message in predictor.summary(seconds):
+            self.reporter.message(message)
+        if predictor.parse_cache_warning:
+            self.reporter.warn(predictor.parse_cache_warning)
+        return predictor.items
+
+    def check(self) -> None:
+        """Check what can be checked before the model is loaded.
+
+        Raises:
+            ConfigError, OutputError: An argument cannot be used, or the output must not be written.
+        """
+        if self.batch_tokens < 1:
+            raise ConfigError(f"--batch-tokens {self.batch_tokens}; expected 1 or more")
+        if self.workers != AUTO and self.workers < 1:
+            raise ConfigError(f"--workers {self.workers}; expected 1 or more, or auto")
+        if self.output is not None:
+            for path in paths_of(self.files):
+                check_output_file(self.output, Path(path), resume=self.resume, overwrite=self.overwrite)
+        elif self.resume or self.overwrite:
+            raise ConfigError("--resume and --overwrite need --output, the file they are about")
+
+    def workers_of(self, session: Session) -> int | Literal["auto"]:
+        """The number of workers; a GPU has none beside this process.
+
+        Raises:
+            ConfigError: Several are requested for a GPU.
+        """
+        if session.on_cpu or self.workers == 1:
+            return self.workers
+        if self.workers == AUTO:
+            return 1
+        raise ConfigError(
+            f"--workers {self.workers} are for processors; expected 1 with a GPU, or --device cpu"
+        )
+
+    def without_many_labels(self, layout: RecordLayout) -> RecordLayout:
+        """On a terminal, a layout without the probabilities of more than `MAX_SHOWN` labels."""
+        if self.output is not None or not sys.stdout.isatty() or len(layout.labels) <= MAX_SHOWN:
+            return layout
+        self.reporter.note(
             f"the probabilities of all {len(layout.labels)} labels are not shown on a terminal; a file "
             "(--output FILE), a pipe and --format-out csv have them"
         )
-    start = ResumePoint(0, 0, chain([first] if first else [], chunks))
-    with (
-        nullcontext()
-        if output is None
-        else _exclusive_output(output, inputs[0], resume=resume, overwrite=overwrite)
-    ):
-        if resume and output is not None and output.is_file() and output.stat().st_size:
-            with reporting_write_errors(output):
-                start = find_resume_point(output, layout, start.chunks, predictor.predict_uncounted)
-                os.truncate(output, start.size)
-            reporter.note(f"{output}: the first {start.rows:,} records are kept")
+        return layout.without_label_probabilities()
 
-        def opening(workers: int) -> Callable[[], Predictor]:
-            return partial(_open_unchanged, folder, mark, session.opener(workers), predictor_arguments)
+    @contextmanager
+    def exclusive_output(self, file: Path) -> Iterator[None]:
+        """Lock the output within this context and check that it may be written; a new file is removed if
+        the prediction fails before it has written anything.
 
-        predicted = _predicted(start.chunks, predictor, workers, opening)
-        seconds = _write(start, predicted, layout, predictor, output, Path(str(files)), reporter)
-    reporter.notes(rows.closing_notes)
-    for message in predictor.summary(seconds):
-        reporter.message(message)
-    if predictor.parse_cache_warning:
-        reporter.warn(predictor.parse_cache_warning)
-    return predictor.items
+        Args:
+            file: The input file.
+        """
+        output = self.output
+        if output is None:
+            yield
+            return
+        new = not output.exists()
+        with reporting_write_errors(output), locked_file(output):
+            overwrite = self.overwrite or not (self.resume or output.stat().st_size)
+            check_output_file(output, file, resume=self.resume, overwrite=overwrite)
+            try:
+                yield
+            except BaseException:
+                if new and not output.stat().st_size:
+                    with suppress(OSError):  # Windows cannot remove open files
+                        output.unlink()
+                raise
+
+    def resumed(self, start: ResumePoint, layout: RecordLayout, predictor: Predictor) -> ResumePoint:
+        """Where the prediction goes on: behind the complete records of an output that is resumed."""
+        output = self.output
+        if not self.resume or output is None or not output.is_file() or not output.stat().st_size:
+            return start
+        with reporting_write_errors(output):
+            start = find_resume_point(output, layout, start.chunks, predictor.predict_uncounted)
+            os.truncate(output, start.size)
+        self.reporter.note(f"{output}: the first {start.rows:,} records are kept")
+        return start
 
 
 def _model_digest(folder: Path | str) -> bytes:
@@ -233,24 +321,6 @@ def _predicted_here(
         yield chunk, predictor.predict([row.item for row in chunk])
         if time.monotonic() >= end:
             return
-
-
-@contextmanager
-def _exclusive_output(output: Path, file: Path, *, resume: bool, overwrite: bool) -> Iterator[None]:
-    """Lock the output within this context and check that it may be written; a new file is removed if the
-    prediction fails before it has written anything."""
-    new = not output.exists()
-    with reporting_write_errors(output), locked_file(output):
-        check_output_file(
-            output, file, resume=resume, overwrite=overwrite or not (resume or output.stat().st_size)
-        )
-        try:
-            yield
-        except BaseException:
-            if new and not output.stat().st_size:
-                with suppress(OSError):  # Windows cannot remove open files
-                    output.unlink()
-            raise
 
 
 def _write(
