@@ -128,9 +128,6 @@ def read_parts(
     """
     split = SplitConfig() if split is None else split
     nouns, paths = item_type.nouns, {"train": train, "dev": dev, "test": test}
-    files: dict[str, Any] = {}
-    out_of_scope: dict[str, list[Any]] = {}
-    part_notes: list[tuple[str, str]] = []
     provided = {name: path for name, path in paths.items() if path is not None}
     for name in PART_NAMES:
         if name not in provided and (heads := getattr(parses, name)) is not None:
@@ -141,33 +138,11 @@ def read_parts(
         )
     shares = {"dev": split.dev, "test": split.test}
     cut = [name for name, share in shares.items() if share and name not in provided]
-    schema = item_type.prepare([path for names in provided.values() for path in paths_of(names)], options)
+    all_paths = [path for names in provided.values() for path in paths_of(names)]
+    reading = _PartReading(item_type, options, cut, unknown_label, item_type.prepare(all_paths, options))
     for name, path in provided.items():
-        data = read_files_as_one(item_type, path, item_type.part_options(options, name, cut), schema=schema)
-        if (heads := getattr(parses, name)) is not None:
-            if reader is None:
-                raise item_type.no_parses_error()
-            data = with_parses(item_type, data, heads, reader)
-        if unknown_label:
-            data, outside = split_off_label(data, unknown_label)
-            if outside:
-                out_of_scope[name] = outside
-                counted = nouns.count(len(outside))
-                part_notes.append(
-                    (name, f"{counted} of the label {unknown_label!r} belong to none of the labels")
-                )
-        part_notes += [(name, note) for note in data.notes]
-        if files:
-            data, spelt = item_type.label_type.respell_as_training(list(files["train"].labels), data)
-            part_notes += [(name, note) for note in spelt]
-            part_notes += [
-                (name, note) for note in item_type.label_type.check_against_train(files["train"], data)
-            ]
-        else:
-            item_type.label_type.check(data, nouns)
-            schema = item_type.schema(data) if schema is None else schema
-            part_notes += [(name, finding.message) for finding in data.findings]
-        files[name] = data
+        reading.read(name, path, getattr(parses, name), reader)
+    files, out_of_scope, part_notes = reading.files, reading.out_of_scope, reading.notes
     train_items = files["train"].items
     parts = {name: data.items for name, data in files.items()}
     if cut:
@@ -177,21 +152,81 @@ def read_parts(
         parts = {"train": done.train, "dev": done.dev, "test": done.test} | {
             name: part for name, part in parts.items() if name != "train"
         }
-    part_notes += [
-        ("", note)
-        for note in item_type.label_type.training_notes(parts["train"], list(files["train"].labels))
-    ]
+    labels = list(files["train"].labels)
+    part_notes += [("", note) for note in item_type.label_type.training_notes(parts["train"], labels)]
     part_notes += [("", note) for note in item_type.part_notes(parts)]
     notes = tuple(f"{name}: {note}" if name and len(files) > 1 else note for name, note in part_notes)
     if unknown_label and not out_of_scope:
         raise ConfigError(
             f"{train}: no {nouns.one} has the label {unknown_label!r} of unknown {nouns.many}; its "
-            f"labels are {abbreviate(list(map(repr, files['train'].labels)))}"
+            f"labels are {abbreviate(list(map(repr, labels)))}"
         )
     if "test" in cut and "train" in out_of_scope:
         out_of_scope |= _split_out_of_scope(out_of_scope["train"], split)
     test = parts.get("test", train_items[:0])
     return DataParts(item_type, parts["train"], parts["dev"], test, notes, files, out_of_scope)
+
+
+@dataclass
+class _PartReading:
+    """The files of the parts, read one after the other. The training file comes first: its schema and its
+    spelling of the labels hold for the others.
+
+    Attributes:
+        item_type, options, unknown_label: See `read_parts`.
+        cut: The parts that will be split off the training file.
+        schema: The schema; None until a file has told it.
+        files: The data of each file.
+        out_of_scope: The items of no label of each file.
+        notes: Notes with the parts that they are about.
+    """
+
+    item_type: ItemType
+    options: Any
+    cut: Sequence[str]
+    unknown_label: str
+    schema: Any
+    files: dict[str, Any] = field(default_factory=dict)
+    out_of_scope: dict[str, list[Any]] = field(default_factory=dict)
+    notes: list[tuple[str, str]] = field(default_factory=list)
+
+    def read(self, name: str, path: Files, parse_file: str | None, reader: ParseReader | None) -> None:
+        """Read the file of a part.
+
+        Args:
+            name: The part.
+            path: The file.
+            parse_file: The parses of its items.
+            reader: See `read_parts`.
+        """
+        item_type, label_type = self.item_type, self.item_type.label_type
+        options = item_type.part_options(self.options, name, self.cut)
+        data = read_files_as_one(item_type, path, options, schema=self.schema)
+        if parse_file is not None:
+            if reader is None:
+                raise item_type.no_parses_error()
+            data = with_parses(item_type, data, parse_file, reader)
+        if self.unknown_label:
+            data, outside = split_off_label(data, self.unknown_label)
+            if outside:
+                self.out_of_scope[name] = outside
+                counted = item_type.nouns.count(len(outside))
+                self._note(
+                    name, f"{counted} of the label {self.unknown_label!r} belong to none of the labels"
+                )
+        self._note(name, *data.notes)
+        if self.files:
+            train = self.files["train"]
+            data, spelt = label_type.respell_as_training(list(train.labels), data)
+            self._note(name, *spelt, *label_type.check_against_train(train, data))
+        else:
+            label_type.check(data, item_type.nouns)
+            self.schema = item_type.schema(data) if self.schema is None else self.schema
+            self._note(name, *(finding.message for finding in data.findings))
+        self.files[name] = data
+
+    def _note(self, name: str, *notes: str) -> None:
+        self.notes += [(name, note) for note in notes]
 
 
 def split_off_label(data: Any, label: str) -> tuple[Any, list[Any]]:
