@@ -36,7 +36,7 @@ from headwise.models.metric_table import MetricTable
 from headwise.models.pictures import learning_curve_figure
 from headwise.models.tag_evaluation import tag_counts
 from headwise.models.tasks import find_task
-from headwise.models.tasks.task import TaskEvaluation, TaskTraining
+from headwise.models.tasks.task import Task, TaskEvaluation, TaskTraining
 from headwise.text.static_embeddings.base_choice import AUTO, choose_word_groups
 from headwise.text.static_embeddings.word_groups import WordClusters
 
@@ -157,19 +157,8 @@ def curve_file(
     """
     if seeds < 2 or any(number < 1 for number in more):
         raise ConfigError("--seeds must be 2 or more, and --more 1 or more")
-    file, options = file_name(file), dict(reading or {})
-    layers, guessed = with_task(file, ({"model": {"task": task} if task else {}, "data": options},))
-    reporter.notes([guessed] if guessed else [])
-    name = layers[0]["model"]["task"]
-    task_spec = find_task(name)
+    task_spec, data = _read_items(file, task, dict(reading or {}), reporter)
     item_type, many = task_spec.item_type, task_spec.item_type.nouns.many
-    if not item_type.sides or task_spec.predictor is None:
-        raise ConfigError(
-            f"{file}: a file for the task {name}; expected texts, pairs of texts or tagged sentences"
-        )
-    data = item_type.read(file, options_for(name, options))
-    reporter.notes(data.notes)
-    item_type.label_type.check(data, item_type.nouns)
     items = evaluated_items(data.items)
     if len(items) < len(data.items):
         reporter.note(f"{len(data.items) - len(items):,} {many} of weight 0 are left out")
@@ -183,20 +172,10 @@ def curve_file(
     sizes = np.round((count - held) * _STEP ** np.arange(_SIZES)[::-1]).astype(np.int64)
     parts = DataParts(item_type, items, [], [])
     reporter.notes(item_type.part_notes(parts.named))
-    if full_model:
-        scorer = full_model_scorer(task_spec, items)
-    elif item_type.has_tags:
-        groups_of_words, note = choose_word_groups((item.tokens for item in items), base)
-        reporter.notes([note] if note else [])
-        scorer = crf_scorer(items, groups_of_words)
-    else:
-        scorer, notes = linear_scorer(
-            task_spec, parts, ({"model": {"task": name}, "base": {"name": base}},)
-        )
-        reporter.notes(notes)
+    scorer = _make_scorer(task_spec, parts, base, full_model, reporter)
     identity = {
         "texts": item_type.fingerprint(items).sha256,
-        "model": f"{name} {'whole' if full_model else f'linear {base}'}",
+        "model": f"{task_spec.name} {'whole' if full_model else f'linear {base}'}",
     }
     measured = MeasurementCache(work, identity)
     with reporter.teacher_progress() as update:
@@ -208,7 +187,8 @@ def curve_file(
                     measured.add(key, scorer(train[:size], test, seed))
                 update(seed * len(sizes) + place + 1, seeds * len(sizes))
     scores = np.array([[measured.values[f"{seed}:{size}"] for size in sizes] for seed in range(seeds)])
-    metric_table = task_spec.metric_part_table(parts, build_config({"model": {"task": name}}).model)
+    model_config = build_config({"model": {"task": task_spec.name}}).model
+    metric_table = task_spec.metric_part_table(parts, model_config)
     law = fit_power_law(sizes, scores if metric_table.lower else 1 - scores, count)
     if law.off:
         reporter.warn(
@@ -220,6 +200,26 @@ def curve_file(
     return LearningCurve(
         data.path, count, "whole" if full_model else "linear", metric_table, sizes, scores, law, steps
     )
+
+
+def _read_items(
+    file: Path | str, task: str | None, reading: JsonObject, reporter: Reporter
+) -> tuple[Task, Any]:
+    """The task, and the labelled items of the file; see `curve_file`."""
+    file = file_name(file)
+    layers, guessed = with_task(file, ({"model": {"task": task} if task else {}, "data": reading},))
+    reporter.notes([guessed] if guessed else [])
+    task_spec = find_task(layers[0]["model"]["task"])
+    item_type = task_spec.item_type
+    if not item_type.sides or task_spec.predictor is None:
+        raise ConfigError(
+            f"{file}: a file for the task {task_spec.name}; expected texts, pairs of texts or tagged "
+            "sentences"
+        )
+    data = item_type.read(file, options_for(task_spec.name, reading))
+    reporter.notes(data.notes)
+    item_type.label_type.check(data, item_type.nouns)
+    return task_spec, data
 
 
 def split_groups(
@@ -276,6 +276,20 @@ def _round_down(number: float) -> int:
 
 Scorer = Callable[[NDArray[np.int64], NDArray[np.int64], int], float]
 """Maps indices of training items, indices of test items and a seed to the primary metric of a model."""
+
+
+def _make_scorer(task: Task, parts: DataParts, base: str, full_model: bool, reporter: Reporter) -> Scorer:
+    """The scorer of the models that `curve_file` trains."""
+    if full_model:
+        return full_model_scorer(task, parts.train)
+    if task.item_type.has_tags:
+        groups, note = choose_word_groups((item.tokens for item in parts.train), base)
+        reporter.notes([note] if note else [])
+        return crf_scorer(parts.train, groups)
+    layers = ({"model": {"task": task.name}, "base": {"name": base}},)
+    scorer, notes = linear_scorer(task, parts, layers)
+    reporter.notes(notes)
+    return scorer
 
 
 def crf_scorer(items: Sequence[Any], groups: WordClusters | None) -> Scorer:
