@@ -7,7 +7,6 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.core.config import JsonObject
 from headwise.data.items.label_types import SINGLE_LABEL_TYPE, LabelType
 from headwise.data.splits.duplicates import first_in_group
 from headwise.linear.large_fit import LargeTexts, VectorRows, fit_large, is_large
@@ -102,17 +101,22 @@ def fit_linear(
         listed = cast(Sequence[str], texts)
         if is_large(listed, reader):
             source = LargeTexts(listed, training_targets, importance, dense, numbers, text_count)
-            large_how: JsonObject = {"seed": seed, "settings": settings, "calibrated": calibrated}
-            return fit_large(source, reader, max_features, **large_how)
+            return fit_large(
+                source, reader, max_features, seed=seed, settings=settings, calibrated=calibrated
+            )
     if dense is not None and not isinstance(dense, np.ndarray):
         dense = dense[np.arange(len(texts))]
-    inputs: JsonObject = {
-        "dense": dense,
-        "numbers": numbers,
-        "previous": previous,
-        "text_count": text_count,
-    }
-    data = TrainingData.of(texts, training_targets, importance, reader, max_features, **inputs)
+    data = TrainingData.of(
+        texts,
+        training_targets,
+        importance,
+        reader,
+        max_features,
+        dense=dense,
+        numbers=numbers,
+        previous=previous,
+        text_count=text_count,
+    )
     large = len(texts) * classes > MOST_CELLS
     crossed = text_count <= (MOST_PAIRS_CROSSED if pairs else MOST_CROSSED) and not large
     few = large or data.work > MOST_WORK or (pairs and not crossed)

@@ -152,9 +152,7 @@ def train(
     from headwise.app.cli.train_display import print_outcome
     from headwise.app.training_checks import TrainingFinished
     from headwise.app.workflows.train import train_files
-    from headwise.core.folder_layout import RUN_FOLDER
     from headwise.data.items.parses import ParseFiles
-    from headwise.training.loop import STATE
     from headwise.training.run_state import TrainingInterrupted
 
     keep_freed_memory()
@@ -162,16 +160,18 @@ def train(
     named = section_values(settings)
     teach = named.pop("teach", {})
     for section, name, value in (
-        *(("vectors", "file", vectors and str(vectors)), ("base", "name", base)),
-        *(("pretrained", "name", pretrained), ("encoder", "name", encoder)),
+        ("vectors", "file", vectors and str(vectors)),
+        ("base", "name", base),
+        ("pretrained", "name", pretrained),
+        ("encoder", "name", encoder),
         ("unknown", "label", unknown_label),
-        *(("model", "readout", readout), ("model", "task", task)),
+        ("model", "readout", readout),
+        ("model", "task", task),
     ):
         if value:
             named[section] = named.get(section, {}) | {name: value}
     if unknown or named.get("unknown"):
         named["unknown"] = {"detect": True} | named.get("unknown", {})
-    layers = (*presets, named)
     terminal = QuietReporter() if quiet else TerminalReporter()
     try:
         outcome = train_files(
@@ -184,7 +184,7 @@ def train(
             parses=ParseFiles(
                 *(None if path is None else str(path) for path in (parses, dev_parses, test_parses))
             ),
-            settings=layers,
+            settings=(*presets, named),
             distillation=distillation_settings(teacher, unlabelled, teach),
             work=work,
             resume=resume,
@@ -193,10 +193,7 @@ def train(
             reporter=terminal,
         )
     except KeyboardInterrupt:  # a second Ctrl-C, or one after the last epoch
-        if (output / RUN_FOLDER / STATE).exists():
-            warn(f"stopped at once; --resume goes on from what was saved last in {output / RUN_FOLDER}")
-        else:
-            warn("stopped before the first update: nothing is saved yet, so the same command starts anew")
+        _warn_of_stop(output)
         raise
     except TrainingInterrupted as stop:
         warn(stop.args[0])
@@ -213,18 +210,24 @@ def train(
         from headwise.app.cli.report_command import write_page
         from headwise.app.workflows.report import report_file, report_outcome
 
-        page = (
-            report_file(
-                output,
-                optional_files(test),
-                parses=test_parses if test else None,
-                reading=named.get("data", {}),
-            )
-            if outcome is None
-            else report_outcome(outcome, output)
-        )
+        if outcome is not None:
+            page = report_outcome(outcome, output)
+        else:
+            test_files, test_heads = optional_files(test), test_parses if test else None
+            page = report_file(output, test_files, parses=test_heads, reading=named.get("data", {}))
         write_page(report, page)
     return 0
+
+
+def _warn_of_stop(output: Path) -> None:
+    """Say how a run that was stopped at once goes on."""
+    from headwise.core.folder_layout import RUN_FOLDER
+    from headwise.training.loop import STATE
+
+    if (output / RUN_FOLDER / STATE).exists():
+        warn(f"stopped at once; --resume goes on from what was saved last in {output / RUN_FOLDER}")
+    else:
+        warn("stopped before the first update: nothing is saved yet, so the same command starts anew")
 
 
 def distillation_settings(teacher: str | None, unlabelled: Path | None, settings: JsonObject) -> Any:

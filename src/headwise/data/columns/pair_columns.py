@@ -96,23 +96,27 @@ def choose_pair_columns(
         if numbers:
             remaining = [column for column in remaining if column.numbers] or remaining
         label = _label_column(remaining)
-        if label is not None:
-            if labelled:
-                unread = [column for column in remaining if column.name != label]
-                source.notes += other_labels_notes(unread)
-                if not numbers and (scores := [repr(c.name) for c in unread if c.is_decimal]):
-                    source.notes.append(
-                        f"numbers that are not used: {', '.join(scores)} (--task pair-score learns them)"
-                    )
-            guessed += [f"label={label!r}"] if labelled else []  # prediction does not use it
-        elif labelled:
-            raise ambiguous_columns_error(
-                "the column of the labels", "--label-column", columns, source, "HW285"
-            )
+        if labelled:  # prediction does not use labels
+            if label is None:
+                raise ambiguous_columns_error(
+                    "the column of the labels", "--label-column", columns, source, "HW285"
+                )
+            unread = [column for column in remaining if column.name != label]
+            source.notes += _unread_notes(unread, numbers=numbers)
+            guessed.append(f"label={label!r}")
     if guessed:
         flags = "--first-column/--second-column" + "/--label-column" * labelled
         source.notes.append(f"columns guessed: {', '.join(guessed)} - override with {flags}")
     return PairColumns(first, second, label, weight)
+
+
+def _unread_notes(unread: Sequence[Column], *, numbers: bool) -> list[str]:
+    """Notes on columns that are not read although they may be labels, or scores where labels are no
+    `numbers`."""
+    notes = list(other_labels_notes(unread))
+    if not numbers and (scores := [repr(column.name) for column in unread if column.is_decimal]):
+        notes.append(f"numbers that are not used: {', '.join(scores)} (--task pair-score learns them)")
+    return notes
 
 
 def _text_columns(columns: Sequence[Column], *, alone: bool) -> tuple[str, str] | None:

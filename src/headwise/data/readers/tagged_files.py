@@ -3,7 +3,7 @@ lists and spans in JSON, a csv with one word per row."""
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike, fspath
@@ -158,23 +158,7 @@ def read_tagged(
         tags = _count(sentence for _, sentence in file_sentences)
         notes.append("tags of the scheme BMES, read as BIOES: I for M (and S for W)")
     bad = _report_invalid_tags(file_sentences, tags, plan.format, counting) if labelled else set()
-
-    has_many_files = len({file for file, _ in file_sentences}) > 1
-    sentences: list[TaggedSentence] = []
-    files: dict[str, int] = {}
-    documents: list[int] = []
-    starts = False
-    for index, (file, sentence) in enumerate(file_sentences):
-        starts = starts or sentence.starts_document or (has_many_files and file not in files)
-        if index in bad:
-            continue
-        if starts:
-            documents.append(len(sentences))
-        starts = False
-        files.setdefault(file, len(sentences))
-        sentences.append(sentence)
-    if documents and documents[0] > 0:
-        documents.insert(0, 0)
+    sentences, documents, files = _without_invalid(file_sentences, bad)
     if unlabelled:
         notes.append(f"sentences that nobody has tagged, left out: {unlabelled:,}")
     if skipped:
@@ -185,11 +169,35 @@ def read_tagged(
         plan.format,
         plan.columns,
         tuple(notes),
-        documents=tuple(documents),
+        documents=documents,
         skipped=skipped,
-        files=tuple(files.items()),
+        files=files,
     )
     return replace(data, findings=(*findings, *_findings(data)))
+
+
+def _without_invalid(
+    file_sentences: Sequence[tuple[str, TaggedSentence]], invalid: Set[int]
+) -> tuple[list[TaggedSentence], tuple[int, ...], tuple[tuple[str, int], ...]]:
+    """The sentences without those of these numbers, and the number of the first sentence of each document
+    and of each file. A document goes on with the next sentence if its first one is left out."""
+    has_many_files = len({file for file, _ in file_sentences}) > 1
+    sentences: list[TaggedSentence] = []
+    files: dict[str, int] = {}
+    documents: list[int] = []
+    starts = False
+    for index, (file, sentence) in enumerate(file_sentences):
+        starts = starts or sentence.starts_document or (has_many_files and file not in files)
+        if index in invalid:
+            continue
+        if starts:
+            documents.append(len(sentences))
+        starts = False
+        files.setdefault(file, len(sentences))
+        sentences.append(sentence)
+    if documents and documents[0] > 0:
+        documents.insert(0, 0)
+    return sentences, tuple(documents), tuple(files.items())
 
 
 class _TagReadingPlan(NamedTuple):

@@ -160,20 +160,7 @@ def pretrain_files(
             if not work_folder.has_expensive_results():
                 work_folder.clear()
             raise
-        about = {
-            **requested,
-            "words_read": run.total,
-            "sources": notes.sources,
-            "teacher": notes.teacher or teacher_names(config),
-            "licence": notes.licence,
-            "limits": notes.limits,
-            "command": notes.command,
-            "cost": notes.cost,
-            "seconds": {stage: round(seconds, 1) for stage, seconds in run.seconds.items()},
-            "scores": run.scores,
-            "headwise": __version__,
-        }
-        base = replace(base, about=about)
+        base = replace(base, about={**requested, **run.about(notes)})
         with name_failed_path(output):
             save_base(base, output, card(base))
         work_folder.clear()
@@ -235,6 +222,21 @@ class _PretrainRun:
             weights,
             groups=groups,
         )
+
+    def about(self, notes: CardNotes) -> JsonObject:
+        """What the folder of the base says about the run."""
+        return {
+            "words_read": self.total,
+            "sources": notes.sources,
+            "teacher": notes.teacher or teacher_names(self._config),
+            "licence": notes.licence,
+            "limits": notes.limits,
+            "command": notes.command,
+            "cost": notes.cost,
+            "seconds": {stage: round(seconds, 1) for stage, seconds in self.seconds.items()},
+            "scores": self.scores,
+            "headwise": __version__,
+        }
 
     def _check_teacher(self) -> None:
         """Check that the teachers can be loaded, before hours of reading text. They are loaded again when
