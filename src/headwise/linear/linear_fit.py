@@ -126,17 +126,16 @@ def fit_linear(
         same = first_in_group(texts[:text_count], folds, labels.tolist())
         parts = _folds(labels, same, min(folds, 2) if few else folds, seed)
     search = None
-    if settings is None:
+    if settings is not None:
+        data = data.with_edges(texts) if settings.edges else data
+    elif data.work > MOST_WORK or len(parts) < 2:
         settings = data.first_settings
-        if data.work <= MOST_WORK and len(parts) > 1:
-            if previous is None and not pairs and data.blocks["words"][1].nnz <= MOST_EDGED * len(texts):
-                data = data.with_edges(texts)
-            search = (
-                SettingSearch(data, parts) if crossed else SettingSearch(*_search_sample(data, same, seed))
-            )
-            settings = search.choose(settings)
-    elif settings.edges:
-        data = data.with_edges(texts)
+    else:
+        settings = data.first_settings
+        if previous is None and not pairs and data.blocks["words"][1].nnz <= MOST_EDGED * len(texts):
+            data = data.with_edges(texts)
+        search = SettingSearch(*((data, parts) if crossed else _search_sample(data, same, seed)))
+        settings = search.choose(settings)
     if len(settings.blocks) == 1 and (widened := data.widened(settings, texts)):
         data = widened
     every, factor = np.arange(len(texts)), 1.0
