@@ -65,8 +65,8 @@ def pause_collection() -> None:
 
 
 def resume_collection() -> None:
-    """Search again, but not among the objects that are there by now. Nothing happens unless
-    `pause_collection` stopped the search: a program that stops it itself decides when it goes on."""
+    """Turn garbage collection on again, without the objects that exist by now. Does nothing if a program
+    has turned it off itself, and not by `pause_collection`."""
     global _paused
     if _paused:
         _paused = False

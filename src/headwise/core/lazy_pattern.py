@@ -8,7 +8,7 @@ _VERSION1 = 0x100  # regex.VERSION1
 
 
 class _LazyPattern:
-    """Stands for a pattern; each of its methods is looked up once.
+    """A pattern that is compiled when a method of it is first used.
 
     Args:
         engine: The module that compiles it, `re` or `regex`.
@@ -34,7 +34,7 @@ def lazy_pattern(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
 
 
 def lazy_regex(pattern: str, *, version1: bool = False) -> re.Pattern[str]:
-    """The same of the package `regex`, which is imported when it is first used.
+    """A pattern of the package `regex`; package and pattern are loaded when they are first used.
 
     Args:
         pattern: The regular expression.

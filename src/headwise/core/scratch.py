@@ -57,7 +57,7 @@ class ScratchFile:
         return self._size
 
     def require(self, needed: int) -> None:
-        """Check that so many bytes more can be written.
+        """Check that the disk has space for `needed` more bytes.
 
         Raises:
             HeadwiseError: HW412, there is not so much space on the disk.

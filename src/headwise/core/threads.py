@@ -33,8 +33,8 @@ def usable_threads() -> int:
 
 
 def limit_threads(count: int) -> None:
-    """Let this process, which has not loaded torch, use so many threads from now on. BLAS, which NumPy has
-    loaded, is limited where threadpoolctl is installed."""
+    """Let this process, which has not loaded torch, use `count` threads from now on. NumPy's BLAS is
+    limited where threadpoolctl is installed."""
     os.environ["OMP_NUM_THREADS"] = str(count)
     with suppress(ImportError):
         from threadpoolctl import threadpool_limits

@@ -245,7 +245,7 @@ class NormalizingTokenizer:
 
     @contextmanager
     def caching(self, most: int = 8_000_000) -> Iterator[None]:
-        """Keep the words of texts within this context, up to so many words (8 bytes each): a training run
+        """Cache the words of texts within this context, up to `most` words (8 bytes each): a training run
         cuts each text several times."""
         if self._memo is not None:
             yield
@@ -306,8 +306,8 @@ def plain_words(chunk: str) -> tuple[str, ...]:
 
 
 def normalize_tokens(tokenizer: Tokenizer, tokens: Sequence[str]) -> Sequence[str]:
-    """Tokens from a file in the spelling in which the tokenizer reads texts. A token of invisible
-    characters alone stays as it is."""
+    """The tokens of a file, spelled as the tokenizer spells texts. A token of invisible characters alone is
+    unchanged."""
     return [tokenizer.normalize(token) or token for token in tokens]
 
 

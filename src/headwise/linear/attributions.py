@@ -45,8 +45,8 @@ def text_attributions(model: LinearModel, text: str, output_weights: Doubles) ->
 def pair_attributions(
     model: LinearModel, texts: tuple[str, str], output_weights: Doubles
 ) -> tuple[Doubles, Doubles]:
-    """The same for a model of text pairs: attributions of the words of both texts, `[words]` each. Shared
-    features are divided evenly; comparisons of whole texts and vectors belong to no word."""
+    """The attributions of the words of both texts of a pair, `[words]` each. Shared features are divided
+    evenly; comparisons of whole texts and vectors belong to no word."""
     first, second = (_Words(model, text) for text in texts)
     attributions = np.zeros(len(first.spans)), np.zeros(len(second.spans))
     column = column_coefficients(output_weights, model)

@@ -152,5 +152,5 @@ class PriorScores:
         return cls(normalized, scores / size)
 
     def take(self, texts: NDArray[np.int64]) -> "PriorScores":
-        """The same for a subset of the texts."""
+        """The scores of a subset of the texts."""
         return replace(self, offsets=self.offsets[texts])

@@ -218,8 +218,8 @@ def fit_crf(
     inner: Scheme = "bioes",
     seed: int = 0,
 ) -> CrfTagger:
-    """Train a CRF. For plain tags, the penalty is chosen on held-out sentences. A sentence is read as often
-    as its weight says.
+    """Train a CRF. For plain tags, the penalty is chosen on held-out sentences. A sentence of weight w is
+    read w times per epoch.
 
     Args:
         sentences: Tagged sentences, one or more.

@@ -82,7 +82,7 @@ class BlockReader:
     def hashes(
         self, texts: Sequence[str], characters: int = _PORTION
     ) -> Iterator[tuple[NDArray[np.uint32], NDArray[np.int64]]]:
-        """Feature hashes of texts, in portions of so many characters, with their offsets per text."""
+        """Feature hashes of texts, in portions of `characters` characters, with their offsets per text."""
         for portion in chunks_by_length(texts, characters):
             if self.block == "words":
                 read = text_reader(self.tokenizer).read(portion)
@@ -234,8 +234,8 @@ class _GrowingTable:
             self.slots = hashing.table_of(self.keys[: self.size], 2 * len(self.slots))
 
     def without_rare(self, spread: NDArray[np.int64]) -> "tuple[_GrowingTable, NDArray[np.int64]]":
-        """The same table without the features of the fewest texts, at least half of it, and the number of
-        texts with each feature that remains."""
+        """The table without its rarest features (at least half of them), and the number of texts with each
+        remaining feature."""
         least = np.partition(spread, self.size // 2)[self.size // 2]
         selected = np.flatnonzero(spread > least)
         table = _GrowingTable(size=len(selected), slots=hashing.roomy_table_of(self.keys[selected]))
@@ -262,7 +262,7 @@ def _most_widespread(
 
 
 def _idf(frequency: NDArray, total: float) -> NDArray[np.float32]:
-    """The inverse document frequencies of features in so many of all texts."""
+    """The inverse document frequencies of features with these document frequencies among `total` texts."""
     return (np.log((1 + total) / (1 + frequency)) + 1).astype(np.float32)
 
 

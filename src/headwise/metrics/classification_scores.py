@@ -177,7 +177,7 @@ def compare_labels(
 
 
 def binomial_tail(heads: int, trials: int) -> float:
-    """The probability of at most so many heads in so many tosses of a fair coin."""
+    """The probability of at most `heads` heads in `trials` tosses of a fair coin."""
     if 2 * heads >= trials:
         return 1 - binomial_tail(trials - heads - 1, trials)
     if heads < 0:

@@ -263,8 +263,9 @@ def _best_weight(
 
 
 def histogram(in_scope: Doubles, out_of_scope: Doubles) -> JsonObject:
-    """The shares of known and out-of-scope texts in equal bins of the novelty score: `edges` `[bins + 1]`,
-    `known` and `unknown` `[bins]`, empty without such texts. The outermost bins hold what lies beyond."""
+    """The fractions of in-scope and out-of-scope texts in equal bins of the novelty score: `edges` `[bins +
+    1]`, `known` and `unknown` `[bins]`, empty without such texts. The first and the last bin include all
+    scores beyond them."""
     every = np.concatenate([in_scope, out_of_scope])
     if not len(every):
         return {"edges": [], "known": [], "unknown": []}

@@ -207,8 +207,8 @@ def _macro_f1(
     labels: int,
     importance: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """The macro F1 if a label is predicted for texts whose log-ratio `ahead` is at least each step,
-    `[steps]`.
+    """The macro F1 at each threshold of `ahead`, `[steps]`: the label is predicted where its log-ratio is
+    at least the threshold.
 
     Args:
         ahead: The log-ratio of the label to the best other label, `[texts]`.

@@ -176,8 +176,8 @@ class Predictor(ABC):
 
 
 class LabelPredictor(Predictor):
-    """The predictor of a single-label classifier: a prediction is the probabilities, `[labels]`, and of a
-    model with a novelty detector the novelty score behind them."""
+    """The predictor of a single-label classifier. A prediction is an array of the label probabilities,
+    `[labels]`; a novelty detector appends its score."""
 
     outside = 0
     """The number of unknown items."""

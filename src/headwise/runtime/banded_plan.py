@@ -28,7 +28,7 @@ class HeadBand(NamedTuple):
 
 
 def cut_texts(lengths: Reaches, rows: int) -> tuple[Reaches, Reaches]:
-    """Cut texts into pieces of so many rows: the text of each piece, and its first row in that text,
+    """Cut texts into pieces of at most `rows` rows: the text of each piece, and its first row in that text,
     `[pieces]`."""
     counts = -(-lengths // rows)
     text = np.repeat(np.arange(len(lengths)), counts)

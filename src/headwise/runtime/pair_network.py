@@ -43,7 +43,7 @@ PAIR_FEATURES: dict[str, Callable[[Floats, Floats], Floats]] = {
 
 
 class PartnerSpans:
-    """Words of texts, text after text, and where those of their partners stand.
+    """The words of a batch of texts, and the range of words of the partner of each text.
 
     Args:
         lengths: Words of the first texts of all pairs, then of the second texts, `[2 pairs]`.
@@ -65,7 +65,7 @@ class PartnerSpans:
         return native.cross_attention(query, key, value, *spans)
 
     def attend_once(self, query: Floats, key: Floats, value: Floats) -> Floats:
-        """The same for one query of each text, `[texts, heads * size]`."""
+        """Attention of a single query per text, `[texts, heads * size]`."""
         ends = np.arange(1, len(query) + 1)
         spans = ends - 1, ends, self.partner_starts, self.partner_ends
         return native.cross_attention(query, key, value, *spans)

@@ -98,7 +98,8 @@ class Lexicon:
     def _read_again(
         self, texts: Sequence[str], general: Sequence[int], words: Indices, ends: Offsets
     ) -> tuple[Indices, Offsets]:
-        """Tokenise entire texts whose pieces do not tell their words."""
+        """Tokenise complete texts of which the pieces between white space are not enough to find the
+        words."""
         parts = [
             self._numbers(self.tokenizer.words(text)) if again else words[start:end]
             for text, again, start, end in zip(texts, general, ends, ends[1:], strict=False)

@@ -65,8 +65,8 @@ class WordVectors:
         return self.matrix.shape[1]
 
     def row(self, word: str) -> int | None:
-        """The row of `word`: as it stands, else in lower case, else in its plain spelling, else the first
-        that is spelled alike but for case."""
+        """The row of `word`: as it is spelled, else in lower case, else normalised, else the first word
+        that differs in case only."""
         rows = self._rows
         if word in rows:
             return rows[word]

@@ -78,5 +78,5 @@ def _counted(objective: TextObjective[Any]) -> NDArray[np.int64]:
 
 
 def _sample(places: NDArray[np.int64], most: int, random: np.random.Generator) -> NDArray[np.int64]:
-    """At most so many of the places, in their order."""
+    """A random sample of at most `most` of the places, in their order."""
     return places if len(places) <= most else np.sort(random.permutation(places)[:most])

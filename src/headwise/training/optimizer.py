@@ -127,7 +127,7 @@ class AdamW:
         return self.state.get(parameter, {})
 
     def expected(self, parameter: Tensor, steps: int) -> dict[str, Tensor]:
-        """Tensors of the shapes and types of `tensors` after so many steps."""
+        """Tensors of the shapes and types that `tensors` has after `steps` steps."""
         if parameter in self._rows:
             return self._rows[parameter].tensors() | {
                 "factors": torch.zeros(steps + 1, dtype=torch.float64)

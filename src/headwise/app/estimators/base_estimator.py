@@ -337,7 +337,7 @@ class NoveltyMethods:
         return item_novelty(self.model_, self._items(X))
 
     def score_samples(self: FittedEstimator, X: Inputs) -> NDArray[np.float64]:
-        """The negative novelty score, `[texts]`: lower is less like the training texts, as of
+        """The negative of `novelty_score`, `[texts]`: lower is less like the training texts, as in
         scikit-learn's outlier detectors."""
         check_is_fitted(self, "model_")
         return -item_novelty(self.model_, self._items(X))

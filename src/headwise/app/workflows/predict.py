@@ -252,7 +252,8 @@ class _PredictionJob:
                 raise
 
     def resumed(self, start: ResumePoint, layout: RecordLayout, predictor: Predictor) -> ResumePoint:
-        """Where the prediction goes on: behind the complete records of an output that is resumed."""
+        """The point at which the prediction goes on: behind the complete records of the output if that is
+        resumed, else `start`."""
         output = self.output
         if not self.resume or output is None or not output.is_file() or not output.stat().st_size:
             return start
@@ -315,7 +316,7 @@ def _predicted(
 def _predicted_here(
     chunks: Iterator[Chunk], predictor: Predictor, seconds: float = float("inf")
 ) -> Generator[tuple[Chunk, PredictionBatch], None, None]:
-    """Predict chunks in this process, until so many seconds have passed."""
+    """Predict chunks in this process, for at most this number of seconds."""
     end = time.monotonic() + seconds
     for chunk in chunks:
         yield chunk, predictor.predict([row.item for row in chunk])

@@ -225,7 +225,7 @@ def _explanations(session: ModelSession, items: Sequence[object]) -> list[Explan
 
 
 def _sample_items(items: Sequence[object], most: int) -> list[Any]:
-    """A reproducible random sample of at most so many items, in their order. (The first items of a file
+    """A reproducible random sample of at most `most` items, in their order. (The first items of a file
     often have one label.)"""
     places = range(len(items))
     return [items[place] for place in sorted(Random(0).sample(places, min(most, len(items))))]
@@ -291,7 +291,7 @@ def _maps(model: Any, item_type: ItemType, items: Sequence[object]) -> str:
 
 
 def _truncated(sides: Sequence[Sequence[str]], most: int) -> str | Pair:
-    """A text, or a pair of two, cut to at most so many words each."""
+    """A text, or a pair of texts, cut to at most `most` words each."""
     first, *second = (" ".join(words[:most]) for words in sides)
     return Pair(first, second[0]) if second else first
 

@@ -20,7 +20,7 @@ _LINK = lazy_pattern(r"(?:https?|ftp|s3|gs|az|abfss?|wasbs?|hdfs|file)://\S+|www
 
 
 def parse_cell(cell: object) -> object:
-    """The list or object that a cell holds as text; any other cell as it is.
+    """The list or object that a cell holds as text; any other cell unchanged.
 
     Lists are written as in JSON or in Python (`["a", "b"]`, `['a', b'b']`, `('a', 'b')`, `{'b', 'a'}`,
     `array(['a', 'b'])`, `['a' 'b']`). The values are those of JSON: tuples and sets become lists (sets
@@ -41,9 +41,9 @@ def parse_cell(cell: object) -> object:
 
 
 def parse_list_cell(cell: object) -> object:
-    """The list that a cell holds as text, see `parse_cell`, in Label Studio's object of choices, as an
-    object that says of each name whether it is in the list, or as objects with names; any other cell as it
-    is."""
+    """The list that a cell holds as text; any other cell unchanged. It may be written as `parse_cell` reads
+    it, in Label Studio's object of choices, as an object with true or false for each name, or as objects
+    with names."""
     parsed = parse_cell(cell)
     if isinstance(parsed, dict) and [*parsed] == [CHOICES] and isinstance(parsed[CHOICES], list):
         return parsed[CHOICES]
@@ -67,8 +67,8 @@ def _has_name(item: object) -> bool:
 
 
 def parse_words_cell(cell: object) -> object:
-    """The same (see `parse_list_cell`), also of words in square brackets without quotation marks
-    (`[a, b c]`)."""
+    """The list of a cell as `parse_list_cell` finds it, or of words in square brackets without quotation
+    marks: `[a, b c]`."""
     parsed = parse_list_cell(cell)
     if not isinstance(parsed, str) or not (words := _WORDS_IN_BRACKETS.fullmatch(parsed.strip())):
         return parsed

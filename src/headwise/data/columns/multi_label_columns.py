@@ -294,9 +294,9 @@ def _stand_alone(cells: Sequence[str], separator: str) -> bool:
 
 
 def _blanks_separate(cells: Sequence[str], name: str) -> bool:
-    """Whether blanks separate labels, rather than the words of a label (`very good`): the column is named
-    in the plural or most labels are names of several parts; and most labels of sets also stand alone, as
-    `very` does not."""
+    """Whether blanks separate labels, rather than the words of a label (`very good`). They do if the column
+    is named in the plural or most labels are names of several parts, and if most labels of sets are also
+    the only label of a cell, as `very` is not."""
     joint = [label for cell in {*cells} if len(labels := cell.split()) > 1 for label in labels]
     if not all(any(map(str.isalnum, label)) for label in joint):  # a mark between labels
         return False
@@ -345,8 +345,8 @@ def _rank(name: str) -> int:
 
 
 def is_unlabelled(record: Record, columns: Columns) -> bool:
-    """Whether a record has no answer: a null or an empty cell in place of the labels, or in each of their
-    columns, unless an empty cell means no there."""
+    """Whether a record is unlabelled: the cell of the labels, or each of their columns, is null or empty.
+    An empty cell among multi-hot columns where it means "no" does not count."""
     names = columns.flags if isinstance(columns, MultiHotColumns) else (columns.label or "",)
     ticked = isinstance(columns, MultiHotColumns) and columns.ticked
     return not ticked and not any(as_text(record.fields.get(name)).strip() for name in names)

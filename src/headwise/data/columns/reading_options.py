@@ -89,7 +89,7 @@ class ReadOptions(TableOptions):
 
 @dataclass(frozen=True)
 class MultiLabelOptions(ReadOptions):
-    """The same of files whose texts have any number of labels."""
+    """How files of texts with any number of labels are read."""
 
     label_separator: str | None = None
     """Separator of the labels of a cell. By default |, or a ; comma or blank between recurring parts; for a
@@ -134,7 +134,7 @@ class MultiLabelOptions(ReadOptions):
 
 @dataclass(frozen=True)
 class WeightOptions(ReadOptions):
-    """The same of files whose texts may count more or less in training."""
+    """How files of texts with training weights are read."""
 
     weight_column: str | None = None
     """Column of the training weights of the texts; or none."""
@@ -154,7 +154,7 @@ class WeightOptions(ReadOptions):
 
 @dataclass(frozen=True)
 class SoftLabelOptions(WeightOptions):
-    """The same of files whose texts have one label each, which need not be certain."""
+    """How files of texts with one label each, which may be uncertain, are read."""
 
     probability_columns: str | None = None
     """Columns with the probability of each label, named like the labels: names, or numbers from 1,

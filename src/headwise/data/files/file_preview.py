@@ -40,9 +40,9 @@ def has_byte_order_mark(path: str) -> bool:
 
 
 def read_preview(path: str, encoding: str = "utf-8", *, wait: bool = False) -> FileHead:
-    """The first lines of a file (of several members of a zip, those of the first). Of standard input and
-    pipes these are the lines that have arrived, or with `wait` as many as of a file; they are not consumed.
-    There are none if the file cannot be read, which is reported when it is read in full."""
+    """The first lines of a file, or of the first member of a zip. Of standard input and pipes these are the
+    lines that have arrived, or with `wait` as many as of a file; they are not consumed. A file that cannot
+    be read has none; the error is raised when it is read in full."""
     try:
         if wait and read_once(path):
             with open_beginning(path) as file:

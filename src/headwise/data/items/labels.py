@@ -27,8 +27,8 @@ _LATIN = str.maketrans(_CYRILLIC | _GREEK)
 
 
 def with_latin_letters(name: str) -> str:
-    """A name of Latin letters and others that look like them, with Latin ones for these; a name without
-    Latin letters, as of another language, is unchanged."""
+    """A name in which letters that look like Latin ones are replaced by these. A name without any Latin
+    letter, as of another language, is unchanged."""
     if name.isascii() or not any(letter.isascii() and letter.isalpha() for letter in name):
         return name
     return name.translate(_LATIN)
@@ -132,8 +132,8 @@ def rename_labels(item: Any, names: Mapping[str, str]) -> Any:
 
 
 def all_labels(items: Sequence[Any]) -> list[str]:
-    """The labels of items, in the order of `label_names`, including soft labels that are the likeliest for
-    none of them."""
+    """The labels of items, in the order of `label_names`. They include labels that only soft labels
+    name."""
     named = {shares.labels for item in items if (shares := getattr(item, "shares", None)) is not None}
     return label_names({*(item.label for item in items), *(label for labels in named for label in labels)})
 

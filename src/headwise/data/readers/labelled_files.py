@@ -206,7 +206,8 @@ def read_rows(
 def input_rows(
     rows: Iterator[InputRow[Item]], source: DataSource, form: str, columns: object
 ) -> InputRows[Item]:
-    """The records to predict of a source, with what there is to tell of them after the last."""
+    """The records of a source that are to be predicted, with the notes that can only be written after the
+    last record."""
     notes, closing = tuple(source.notes), list[str]()
 
     def until_end() -> Iterator[InputRow[Item]]:

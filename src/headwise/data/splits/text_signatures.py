@@ -77,7 +77,7 @@ class TrigramReader:
 
     @property
     def full(self) -> bool:
-        """Whether it remembers so many words that it is to be replaced."""
+        """Whether the table has reached its maximum number of words and must be replaced."""
         return len(self._words) > _MOST_WORDS
 
     def __call__(self, texts: Iterable[str]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
@@ -138,7 +138,7 @@ class TextTrigrams:
         return cls(_emptied(values), _emptied(ends))
 
     def bands(self, first: int, count: int) -> NDArray[np.uint64]:
-        """The bucket of each text in so many bands, uint64 `[texts, count]`."""
+        """The bucket of each text in the `count` bands from `first` on, uint64 `[texts, count]`."""
         factors, offsets, band_factors = MINHASHES
         rows = slice(first * _ROWS, (first + count) * _ROWS)
         return native.minhash_bands(self.values, self.ends, factors[rows], offsets[rows], band_factors)

@@ -348,9 +348,9 @@ def mean_words(parts: DataParts[Sequence[Example]]) -> float:
 def pretrained_encoder(
     settings: Mapping[str, JsonObject], parts: DataParts[Sequence[Example]], labels: int, taught: int = 0
 ) -> Settings:
-    """The settings of models that start from the encoder of a base, where it suits the training texts and
-    so many labels. Of texts that a teacher has labelled, `taught`, only the number of words counts; beside
-    them, many labels are learnt as well without it."""
+    """The settings of a model that starts from the encoder of a base; {} where that suits neither the
+    training texts nor the number of labels. A teacher has labelled `taught` of the texts. Of these only the
+    number of words counts, and beside them many labels are learnt as well without the encoder."""
     texts, gold_texts = len(parts.train), len(parts.train) - taught
     if not settings or (taught and (labels > BASE_ENCODER_LABELS or gold_texts >= _ENCODER_TEXTS)):
         return {}

@@ -179,7 +179,7 @@ class TaskTraining(TaskType[Model, Items, File, Evaluation]):
 
 
 class TaskEvaluation(TaskType[Model, Items, File, Evaluation]):
-    """What an evaluation, and whoever uses a finished model, asks of a task."""
+    """The part of a task that evaluates and explains a finished model."""
 
     def schema(self, model: Model) -> Any:
         """The schema that a file must fit to be read for a model (see

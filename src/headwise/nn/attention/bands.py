@@ -68,8 +68,8 @@ def attending_bands(priors: Sequence[Prior], layout: Layout, queries: int) -> tu
 
 
 def plan_of(layout: Layout, priors: tuple[Prior, ...], queries: int) -> BandedPlan:
-    """The work items of priors on the texts of a batch, whose heads have so many `queries` (see
-    `attending_bands`); cached in the layout's memo."""
+    """The work items of priors on the texts of a batch, cached in the layout's memo. `queries` is the
+    number of query heads (see `attending_bands`)."""
     key = (plan_of, priors, queries)
     if key not in layout.memo:
         attending, bands = attending_bands(priors, layout, queries)

@@ -50,7 +50,7 @@ class PaddedGroup(Group):
 
 
 class PaddedPlan(Plan):
-    """The plan of a padded batch: all texts together, as they stand.
+    """The plan of a padded batch: one group of all texts, in their order.
 
     Args:
         lengths: Real rows of each text, `[texts]`.

@@ -89,8 +89,8 @@ def plain_read_words(
     epsilon: float,
     *words: Tensor,
 ) -> tuple[Tensor, Tensor]:
-    """The same, of the table of corrections and the parameters of the norm, with the `key` and the
-    probability of the dropout."""
+    """The same result by PyTorch operations, from the table of corrections and the parameters of the norm,
+    with `key` and `probability` of the dropout."""
     vectors, places, ids, weights, offsets = words
     x = vectors.index_select(0, places)
     if table is not None:

@@ -190,7 +190,7 @@ def _graph(
 
 
 def _tree(graph: PartitionGraph) -> tuple[list[int], list[AttentionNode]]:
-    """The text of each node of a batch, and what it stands for."""
+    """The text of each node of a batch, and the position or span of each node."""
     owner, nodes = [], []
     for level, counts in enumerate(graph.counts):
         for text, count in enumerate(counts.tolist()):

@@ -96,7 +96,8 @@ def _heads_within(heads: Tensor, window: TextWindow) -> Tensor:
 
 
 def _rows_within(rows: Tensor, window: TextWindow) -> Tensor:
-    """The rows of words, counted in a window; those outside have other numbers, behind its end."""
+    """The rows of words in a window, by their number in the window; words outside get numbers behind its
+    end."""
     size = window.stop - window.start
     inside = (rows >= window.start) & (rows < window.stop)
     return torch.where(rows < 0, rows, torch.where(inside, rows - window.start, size + rows))

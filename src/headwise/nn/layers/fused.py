@@ -86,7 +86,8 @@ def plain_add_norm(
     relu: bool,
     epsilon: float,
 ) -> Tensor:
-    """The same, of the parameters of the norm, with the `key` and the probability of the dropout."""
+    """The same result by PyTorch operations, from the parameters of the norm, with `key` and `probability`
+    of the dropout."""
     update = keyed_dropout(functional.relu(update) if relu else update, key, probability)
     return functional.layer_norm(inputs + update, weight.shape, weight, bias, epsilon)
 
@@ -133,7 +134,8 @@ def perceptron(rows: Tensor, up: nn.Linear, dropout: Dropout, down: nn.Linear) -
 def plain_perceptron(
     rows: Tensor, up: Tensor, up_bias: Tensor, down: Tensor, down_bias: Tensor, key: int, probability: float
 ) -> Tensor:
-    """The same, of the parameters of the layers, with the `key` and the probability of the dropout."""
+    """The same result by PyTorch operations, from the parameters of the layers, with `key` and
+    `probability` of the dropout."""
     hidden = functional.relu(functional.linear(rows, up, up_bias))
     return functional.linear(keyed_dropout(hidden, key, probability), down, down_bias)
 
@@ -173,7 +175,7 @@ def gate(first: Tensor, second: Tensor, a: Tensor, b: Tensor) -> Tensor:
 
 
 def plain_gate(first: Tensor, second: Tensor, a: Tensor, b: Tensor) -> Tensor:
-    """The same."""
+    """The same result by PyTorch operations."""
     f = torch.sigmoid(first + second)
     return f * a + (1 - f) * b
 

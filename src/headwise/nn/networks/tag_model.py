@@ -273,8 +273,8 @@ class TagModel(TagOutputs, WordModel):
     def _scored(
         self, encoded: Sequence[EncodedText], weights: tuple[float, float] | None, **sizes: int
     ) -> Iterator[tuple[list[int], Ragged, CRF | None]]:
-        """Batches: indices of the texts, emission scores `[total, tags]`, and the combined CRF; None if
-        only the encoder's CRF applies."""
+        """Batches: indices of the texts, emission scores `[total, tags]`, and the combined CRF; None where
+        the encoder's CRF is used alone."""
         weights = weights or (self.encoder_weight, self.linear_weight)
         crf: CRF | None = None
         if weights != (1.0, 0.0):

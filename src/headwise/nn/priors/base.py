@@ -269,7 +269,7 @@ class Sum(Prior):
 
 
 def non_negative(numbers: Lengths) -> Lengths:
-    """The numbers, and 0 in place of those below, `[texts]`."""
+    """The numbers, with 0 in place of negative ones, `[texts]`."""
     if isinstance(numbers, np.ndarray):
         return np.maximum(numbers, 0)  # a tenth of the time of `clip`
     return numbers.clip(min=0)

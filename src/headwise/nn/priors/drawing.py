@@ -101,8 +101,8 @@ def _lines(prior: Prior) -> list[str]:
 def _square(
     prior: Prior, length: int, tree: Tensor | None, marks: Mapping[str, Tensor]
 ) -> tuple[str, list[tuple[float, str]]]:
-    """The id of a head's square, and its cells by opacity. The id tells the content, so that several
-    drawings can stand in one page and equal heads share one definition."""
+    """The id of a head's square, and its cells by opacity. The id is a hash of the content, so that
+    drawings can share a page, and equal heads one definition."""
     shades: dict[float, list[str]] = {}
     for query, row in enumerate(_weights(prior, length, tree, marks)):
         for key, weight in enumerate(row):

@@ -131,7 +131,7 @@ class PriorReader:
         self.text, self.at, self._depth = text, 0, 0
 
     def fail(self, message: str, at: int | None = None) -> NoReturn:
-        """Raise the error for what stands at a character, the next one if none is named."""
+        """Raise an error about the character at `at`, by default the next one."""
         at = self.at if at is None else at
         start = max(0, at - 30)
         shown = ("..." if start else "") + self.text[start : at + 30] + ("..." * (len(self.text) > at + 30))

@@ -44,7 +44,7 @@ class _TreeRelation(_GoesByParents, Prior):
     fallback: Literal["error", "word"] = "error"
 
     def visible(self, pairs: PositionPairs) -> Tensor:
-        """Who stands in the relation.
+        """Whether each query and key stand in the relation.
 
         Raises:
             HeadwiseError: HW310, the batch has no trees and there is no fallback.

@@ -44,7 +44,7 @@ class BaseEncoder:
     topic_outputs: Floats | None = None
 
     def for_labels(self, count: int) -> "BaseEncoder":
-        """The encoder with the M that suits so many labels: the first teacher's for a few, else both."""
+        """The encoder with the M that suits `count` labels: the first teacher's for a few, else both."""
         if self.topic_outputs is None or count <= OPINION_LABELS:
             return self
         return BaseEncoder(self.weights, np.vstack([self.outputs, self.topic_outputs]))

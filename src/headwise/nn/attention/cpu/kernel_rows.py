@@ -52,7 +52,7 @@ def arrays_of(*tensors: Tensor) -> list[np.ndarray]:
 
 
 def describe_kernels() -> str:
-    """What computes attention on the CPU: kernels with vectors of so many bits, or PyTorch."""
+    """What computes attention on the CPU: kernels, with the width of their vectors in bits, or PyTorch."""
     if switched_off_reason() is not None:
         return f"switched off by {VARIABLE}=off"
     return f"vectors of {8 * native.vector_bytes()} bits"

@@ -83,7 +83,7 @@ def self_attention(
 
 
 def _one_by_one(rows: Tensor, heads: HeadShapes, layout: Layout, *parameters: Tensor) -> Tensor:
-    """The same by separate operations, which are twice differentiable."""
+    """The same result by separate PyTorch operations, which are twice differentiable."""
     part = heads.attending_weights
     query, key, value, out = parameters[:4]
     query_bias, key_bias, value_bias, out_bias = parameters[4:] or (None,) * 4
