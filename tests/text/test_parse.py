@@ -128,7 +128,7 @@ def test_long_texts_are_cut_behind_full_stops(parser, monkeypatch):
 def test_batches_hold_all_words_in_order(texts, most):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parse, "BATCH", most)
-        batches = list(parse._batches(texts))
+        batches = list(parse._part_batches(texts))
     assert all(sum(len(part) for part, _ in batch) <= most for batch in batches)
     again, words = [], []
     for part, last in (item for batch in batches for item in batch):

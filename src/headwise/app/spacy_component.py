@@ -166,7 +166,7 @@ class HeadwiseComponent(Pipe):
     def predict(self, docs: Sequence[Doc]) -> list[Any]:
         """The predictions for texts, as the model's `predict` returns them."""
         if self.tokens == "spacy" and hasattr(self.text_model, "tags"):
-            return self.text_model.tag([_sentence(doc) for doc in docs])
+            return self.text_model.tag([_untagged_sentence(doc) for doc in docs])
         return list(self.text_model.predict([doc.text for doc in docs]))
 
     def set_annotations(self, docs: Sequence[Doc], predictions: Sequence[Any]) -> None:
@@ -306,7 +306,7 @@ def _overlap(first: Span, second: Span) -> bool:
     return first.start < second.end and second.start < first.end
 
 
-def _sentence(doc: Doc) -> Any:
+def _untagged_sentence(doc: Doc) -> Any:
     """The tokens of a Doc except white space, as a `TaggedSentence` sentence without tags."""
     from headwise.data.items.examples import TaggedSentence
 

@@ -147,7 +147,7 @@ def load_model(
         )
     vocabulary = read_vocabulary(files, model_class.read_vocabulary)
     outputs = files.json(LABELS)
-    parts = _pretrained(files) if config.pretrained.name else None
+    parts = _pretrained_files(files) if config.pretrained.name else None
     if config.base.name:
         parts = {STATIC_EMBEDDINGS: files.json(STATIC_EMBEDDINGS)}
 
@@ -202,6 +202,6 @@ def _card(files: VerifiedFolder, model: Any) -> str:
     return model_html(model, ModelInfo(info))
 
 
-def _pretrained(files: VerifiedFolder) -> JsonObject:
+def _pretrained_files(files: VerifiedFolder) -> JsonObject:
     """The files of a pretrained encoder, for `PretrainedEmbedding.from_files`."""
     return {PRETRAINED: files.json(PRETRAINED), TOKENIZER: to_json(files.json(TOKENIZER)).decode()}

@@ -57,7 +57,7 @@ def _summary(model: Any, task: TaskPresentation, dtype: str, novelty: NoveltyInf
     parameters = sum(parameter.numel() for parameter in model.parameters())
     rows = [
         ("Task", task.purpose),
-        *([("Labels", f"{len(_names(model))}")] if _names(model) else []),
+        *([("Labels", f"{len(_labels_of(model))}")] if _labels_of(model) else []),
         *task.input_description(model),
         *_tabular(model, escape),
         ("Parameters", f"{parameters:,} ({escape(dtype)})"),
@@ -67,7 +67,7 @@ def _summary(model: Any, task: TaskPresentation, dtype: str, novelty: NoveltyInf
     if novelty is not None:
         share = f"{100 * novelty.keep:.4g} % of {novelty.texts:,.0f} held-out texts are below"
         rows.append(("Unknown texts", f"novelty score above {novelty.threshold:.3f}; {share}"))
-    return f"# A headwise {task.title}\n\n" + _table(("", ""), rows)
+    return f"# A headwise {task.title}\n\n" + _markdown_table(("", ""), rows)
 
 
 def _tabular(model: Any, escaped: Callable[[str], str]) -> list[tuple[str, str]]:
@@ -77,13 +77,13 @@ def _tabular(model: Any, escaped: Callable[[str], str]) -> list[tuple[str, str]]
     return [("Columns beside the text", shown)] if columns else []
 
 
-def _names(model: Any) -> list[str]:
+def _labels_of(model: Any) -> list[str]:
     """The labels of the model; empty if it has none."""
     return model.outputs_json().get("labels", [])
 
 
 def _labels(model: Any, metric_table: MetricTable, info: ModelInfo) -> str:
-    names, per_class = _names(model), metric_table.per_class
+    names, per_class = _labels_of(model), metric_table.per_class
     # The outputs of a tagger are its internal tags, not those of its training file.
     if not names or per_class is None or per_class.name != "label":
         return ""
@@ -106,7 +106,7 @@ def _labels(model: Any, metric_table: MetricTable, info: ModelInfo) -> str:
     )
     more = len(names) - _MOST_LABELS
     rest = f"\nand {more} more, in `labels.json`.\n" if more > 0 else ""
-    return "## Labels\n\n" + _table(head, rows) + rest
+    return "## Labels\n\n" + _markdown_table(head, rows) + rest
 
 
 def _data(data: DataInfo, of: str) -> str:
@@ -115,7 +115,9 @@ def _data(data: DataInfo, of: str) -> str:
         for name, part in (("train", data.train), ("dev", data.dev), ("test", data.test))
         if part != PartInfo()
     ]
-    return "## Data\n\n" + _table(("part", of, f"SHA-256 of {of} and answers"), rows) if rows else ""
+    return (
+        "## Data\n\n" + _markdown_table(("part", of, f"SHA-256 of {of} and answers"), rows) if rows else ""
+    )
 
 
 def _quality(metrics: MetricsInfo, metric_table: MetricTable) -> str:
@@ -144,7 +146,7 @@ def _quality(metrics: MetricsInfo, metric_table: MetricTable) -> str:
             head.append("95 % interval")
             for row, interval in zip(cells, intervals, strict=True):
                 row.append(interval)
-    table = _table(tuple(head), [tuple(row) for row in cells])
+    table = _markdown_table(tuple(head), [tuple(row) for row in cells])
     difference = None if baseline is None else baseline.difference
     notes = _difference(metric_table, difference) + _calibration(metrics.calibration)
     return "## Quality\n\n" + table + notes
@@ -203,7 +205,7 @@ _LIMITS = """\
 """
 
 
-def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+def _markdown_table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     lines = [head, ("---",) * len(head), *rows]
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 

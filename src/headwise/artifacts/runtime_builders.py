@@ -71,10 +71,10 @@ def inputs_from(lookup: WordLookup | BaseLookup, weights: LayerWeights) -> WordI
 
 def windowed_encoder(config: ModelConfig, weights: LayerWeights) -> WindowedEncoder:
     """The encoder, which reads long texts in windows."""
-    return WindowedEncoder(_encoder(config.encoder, weights), *config.windows.sizes(config.encoder))
+    return WindowedEncoder(_build_encoder(config.encoder, weights), *config.windows.sizes(config.encoder))
 
 
-def _encoder(encoder: "EncoderConfig", weights: LayerWeights) -> EncoderNetwork:
+def _build_encoder(encoder: "EncoderConfig", weights: LayerWeights) -> EncoderNetwork:
     if isinstance(encoder, MSTransformerConfig):
         layers = [
             MultiScaleLayer.of(weights, f"encoder.blocks.{number}", priors, encoder.head_size)

@@ -146,7 +146,7 @@ def save_model(
             has files that are not of a headwise model, HW512 it cannot be written.
     """
     folder = Path(folder)
-    data, training, metrics = _plain(data), _plain(training), _plain(metrics)
+    data, training, metrics = _json_value(data), _json_value(training), _json_value(metrics)
     if environment is None:
         environment = describe_environment(section_of(training, "recipe.train").get("seed"))
     tensors = _tensors(model, dtype)
@@ -159,24 +159,26 @@ def save_model(
             "model": model.config.to_json(find_task_settings(model.config.task).sections),
         },
         VOCABULARY: model.features.vocabulary.to_json(),
-        LABELS: _plain(model.outputs_json()),
+        LABELS: _json_value(model.outputs_json()),
         CALIBRATION: {**section_of(metrics, "calibration"), **calibration_parameters(model)},
-        ENVIRONMENT: _plain(environment),
+        ENVIRONMENT: _json_value(environment),
         DATA: data,
         TRAINING: training,
         METRICS: metrics,
     }
-    files = {name: _bytes(name, content) for name, content in contents.items()}
+    files = {name: _json_bytes(name, content) for name, content in contents.items()}
     if isinstance(model.embedding, PretrainedEmbedding):
         parts = model.embedding.to_files()
-        files[PRETRAINED] = _bytes(PRETRAINED, parts[PRETRAINED])
-        files[TOKENIZER] = _bytes(TOKENIZER, json.loads(str(parts[TOKENIZER])))
+        files[PRETRAINED] = _json_bytes(PRETRAINED, parts[PRETRAINED])
+        files[TOKENIZER] = _json_bytes(TOKENIZER, json.loads(str(parts[TOKENIZER])))
     if isinstance(model.embedding, BaseEmbedding):
-        files[STATIC_EMBEDDINGS] = _bytes(STATIC_EMBEDDINGS, model.embedding.to_files()[STATIC_EMBEDDINGS])
+        files[STATIC_EMBEDDINGS] = _json_bytes(
+            STATIC_EMBEDDINGS, model.embedding.to_files()[STATIC_EMBEDDINGS]
+        )
     files[CARD] = model_card(model, data=data, metrics=metrics, dtype=dtype).encode("utf-8", "replace")
     check_target(folder)
     try:
-        _write(folder, files, tensors, model)
+        _write_files(folder, files, tensors, model)
     except OSError as error:
         raise StoreError(f"{folder}: the model cannot be saved: {error}", code="HW512") from error
 
@@ -187,7 +189,7 @@ def calibration_parameters(model: Any) -> JsonObject:
     return {name: value for name in names if (value := getattr(model, name)) is not None}
 
 
-def _write(folder: Path, files: Mapping[str, bytes], tensors: dict[str, Tensor], model: Any) -> None:
+def _write_files(folder: Path, files: Mapping[str, bytes], tensors: dict[str, Tensor], model: Any) -> None:
     staging = folder / STAGING
     staging.parent.mkdir(parents=True, exist_ok=True)
     remove_staging(staging)
@@ -201,7 +203,7 @@ def _write(folder: Path, files: Mapping[str, bytes], tensors: dict[str, Tensor],
         for name in sorted([*files, WEIGHTS]):
             path = staging / name
             manifest["files"][name] = {"sha256": file_sha256(path), "size": path.stat().st_size}
-        (staging / MANIFEST).write_bytes(_bytes(MANIFEST, manifest))
+        (staging / MANIFEST).write_bytes(_json_bytes(MANIFEST, manifest))
         for path in staging.iterdir():
             flush(path)
         _check_saved(staging, model)
@@ -299,7 +301,7 @@ def _tensors(model: Any, dtype: str) -> dict[str, Tensor]:
     return tensors
 
 
-def _bytes(name: str, content: object) -> bytes:
+def _json_bytes(name: str, content: object) -> bytes:
     try:
         result = to_json(content, indent=None if name in (VOCABULARY, STATIC_EMBEDDINGS) else 2)
     except (TypeError, ValueError) as error:
@@ -312,18 +314,18 @@ def _bytes(name: str, content: object) -> bytes:
     return result
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     """Convert a value to JSON types; numbers that are not finite become None."""
     if is_dataclass(value) and not isinstance(value, type):
-        return _plain(asdict(value))
+        return _json_value(asdict(value))
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): _json_value(item) for key, item in value.items()}
     if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
+        return _json_value(value.tolist())
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
-        return [_plain(item) for item in value]
+        return [_json_value(item) for item in value]
     if isinstance(value, np.generic):
-        return _plain(value.item())
+        return _json_value(value.item())
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return str(value) if isinstance(value, Path) else value

@@ -101,7 +101,7 @@ def run_jobs(work: Callable[[Job], None], jobs: Iterable[Job], threads: int) -> 
         finally:
             _thread_state.halted = before
 
-    started = [_threads(helpers).submit(take) for _ in range(helpers)]
+    started = [_thread_pool(helpers).submit(take) for _ in range(helpers)]
     try:
         with suppress(Halted):  # after a failure, which is raised below
             take()
@@ -118,7 +118,7 @@ def run_jobs(work: Callable[[Job], None], jobs: Iterable[Job], threads: int) -> 
             raise failure
 
 
-def _threads(count: int) -> "ThreadPoolExecutor":
+def _thread_pool(count: int) -> "ThreadPoolExecutor":
     """The thread pool of this process, with `count` or more threads."""
     global _pool
     from concurrent.futures import ThreadPoolExecutor  # most processes need none

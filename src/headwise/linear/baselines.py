@@ -109,8 +109,8 @@ def fit_baseline(
     costs = np.ones((len(targets), 1), dtype=np.float32)
     best: LinearBaseline | None = None
     for blocks in BLOCKS:
-        rows = _rows([fitted[name][1] for name in blocks], len(targets))
-        dev_rows = _rows([held[name] for name in blocks], len(dev_texts))
+        rows = _design_matrix([fitted[name][1] for name in blocks], len(targets))
+        dev_rows = _design_matrix([held[name] for name in blocks], len(dev_texts))
         coefficient_sets = fit_svm_path(rows, signs_of(targets, classes), costs, SVM_STRENGTHS)
         for strength, coefficients in zip(SVM_STRENGTHS, coefficient_sets, strict=True):
             guessed = expand_columns(coefficients.scores(dev_rows), classes).argmax(axis=1)
@@ -137,14 +137,14 @@ def fit_baseline(
         for reader in readers
         if reader.block in best.blocks
     }
-    rows = _rows([features for _, features in fitted.values()], len(texts))
+    rows = _design_matrix([features for _, features in fitted.values()], len(texts))
     costs = np.full((len(texts), 1), best.strength, dtype=np.float32)
     coefficients = fit_svm_columns(rows, signs_of(labels, classes), costs)
     final_vocabularies: dict[BlockName, FeatureVocabulary] = {name: fitted[name][0] for name in best.blocks}
     return replace(best, model=LinearModel(final_vocabularies, coefficients, classes, tokenizer))
 
 
-def _rows(parts: list, texts: int) -> DesignMatrix:
+def _design_matrix(parts: list, texts: int) -> DesignMatrix:
     return DesignMatrix(stack_blocks(parts, texts), np.zeros((texts, 0), dtype=np.float32))
 
 

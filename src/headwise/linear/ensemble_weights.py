@@ -112,7 +112,7 @@ def fit_ensemble(
     soft_targets = smooth_targets(targets, logits[0].shape[1])
     importance = np.ones(len(targets)) if texts is None else np.asarray(texts, dtype=np.float64)
     temperatures = [
-        _fit(
+        _fit_weights(
             [member_logits],
             soft_targets,
             importance,
@@ -129,7 +129,7 @@ def fit_ensemble(
         member_logits * float(weight[0]) for member_logits, weight in zip(logits, temperatures, strict=True)
     ]
     active = list(range(len(members)))
-    weights = _fit(scaled, soft_targets, importance, prior)
+    weights = _fit_weights(scaled, soft_targets, importance, prior)
     while len(active) > 1:
         shares = contributions([scaled[member] for member in active], weights)
         least = int(np.argmin(shares))
@@ -137,7 +137,7 @@ def fit_ensemble(
             break
         active.pop(least)
         remaining = WeightPrior(tuple(prior.of(active)), prior.strength)
-        weights = _fit([scaled[member] for member in active], soft_targets, importance, remaining)
+        weights = _fit_weights([scaled[member] for member in active], soft_targets, importance, remaining)
     final = np.zeros(len(members))
     final[active] = weights
     loss = _Loss(scaled, soft_targets, importance)(final)[0]
@@ -175,7 +175,7 @@ class _Loss:
         return float(losses @ importance[:, 0]), gradient, hessian
 
 
-def _fit(
+def _fit_weights(
     logits: Sequence[NDArray],
     targets: NDArray,
     importance: NDArray,

@@ -149,7 +149,7 @@ def fit_large(
     if len(settings.blocks) == 1 and len(data.block(settings.blocks[0], settings)[0]) >= data.rare:
         data = _widened(data, settings, texts, vocabularies)
     with closing(ScratchFile()) as file:
-        problems = _stored(source, data, settings, StoredProblems(file, len(source.texts)), seed)
+        problems = _store_problems(source, data, settings, StoredProblems(file, len(source.texts)), seed)
         factor, oof_scores = 1.0, np.zeros((source.text_count, source.targets.classes), dtype=np.float32)
         real_texts = np.arange(source.text_count)
         if calibrated:
@@ -202,7 +202,7 @@ def _portions(texts: int, entries: float, random: np.random.Generator) -> Iterat
         yield order[start : start + size]
 
 
-def _stored(
+def _store_problems(
     source: LargeTexts, data: TrainingData, settings: LinearSettings, problems: StoredProblems, seed: int
 ) -> StoredProblems:
     """The problems of all texts, with the features and scales of the data of the sample."""

@@ -173,10 +173,10 @@ def fit_one_vs_rest(train: tuple[Any, Targets], dev: tuple[Any, Targets]) -> tup
     def on_dev(candidate: tuple[OneVsRest, float]) -> float:
         return best_threshold(candidate[0].scores(dev[0]).ravel(), dev[1].ravel())[1]
 
-    return max(((_fit(train, strength), strength) for strength in SVM_STRENGTHS), key=on_dev)
+    return max(((_fit_svms(train, strength), strength) for strength in SVM_STRENGTHS), key=on_dev)
 
 
-def _fit(train: tuple[Any, Targets], strength: float) -> OneVsRest:
+def _fit_svms(train: tuple[Any, Targets], strength: float) -> OneVsRest:
     from sklearn.svm import LinearSVC  # slow to load, and predictions do without
 
     features, targets = train
@@ -258,5 +258,5 @@ def fit_multi_label_baseline(
         return MultiLabelBaseline(vectorizer, linear, thresholds, LinearModel(*stored, labels, tokenizer))
     if refit:
         texts, targets = train_plus_dev(train, dev)
-        linear = _fit((vectorizer.fit_transform(texts), targets), strength)
+        linear = _fit_svms((vectorizer.fit_transform(texts), targets), strength)
     return MultiLabelBaseline(vectorizer, linear, thresholds)

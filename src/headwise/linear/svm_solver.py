@@ -116,7 +116,7 @@ def fit_svm_path(
     problem_of = _solver(LinearProblem(rows, signs, costs, offsets, targets), split.norms)
     blocks = _zero_blocks(columns, rows.features, rows.dense.shape[1], split.squares)
     alpha = np.zeros(signs.shape, dtype=np.float32) if duals is None else duals
-    threads = _threads(rows, len(blocks), columns)
+    threads = _thread_count(rows, len(blocks), columns)
     for strength in strengths:
         slack = _slack(costs * np.float32(strength)) + split.diagonal
         if alpha.any():
@@ -124,7 +124,7 @@ def fit_svm_path(
         problem = problem_of(slack)
         texts = np.flatnonzero(np.isfinite(slack).any(axis=1))
         _solve(problem, texts, blocks, alpha, seed, TOLERANCE if tolerance is None else tolerance, threads)
-        joined = _joined(blocks, rows.features)
+        joined = _join_blocks(blocks, rows.features)
         weights = split.all_weights(np.asarray(joined.weights), signs * alpha)
         yield replace(joined, weights=weights)
 
@@ -146,7 +146,7 @@ def fit_svm_portions(
     columns, features = first.signs.shape[1], first.rows.features
     squares = None if ratios is None else np.ascontiguousarray(ratios**2, dtype=np.float32)
     blocks = _zero_blocks(columns, features, first.rows.dense.shape[1], squares)
-    threads = _threads(first.rows, len(blocks), columns)
+    threads = _thread_count(first.rows, len(blocks), columns)
     alphas: list[Floats | None] = [None] * len(portions)
     random = np.random.default_rng(seed)
     for _ in range(MAX_EPOCHS):
@@ -162,7 +162,7 @@ def fit_svm_portions(
             worst = max(worst, _epoch(_solver(portion, norms)(slack), texts, blocks, alpha, threads))
         if worst < TOLERANCE:
             break
-    return _joined(blocks, features)
+    return _join_blocks(blocks, features)
 
 
 def _solver(problem: LinearProblem, norms: Floats) -> Callable[[Floats], native.SvmProblem]:
@@ -188,7 +188,7 @@ def _slack(costs: NDArray) -> Floats:
         return (0.5 / costs).astype(np.float32)
 
 
-def _threads(rows: DesignMatrix, blocks: int, columns: int) -> int:
+def _thread_count(rows: DesignMatrix, blocks: int, columns: int) -> int:
     work = float(rows.sparse.nnz + rows.dense.size) * columns
     return usable_threads() if blocks > 1 and work > LEAST_THREADED else 1
 
@@ -318,7 +318,7 @@ def _start_from(blocks: list[_LabelBlock], problem: LinearProblem, alpha: Floats
         block.bias[: block.columns] = bias * factors
 
 
-def _joined(blocks: list[_LabelBlock], features: int) -> LinearWeights:
+def _join_blocks(blocks: list[_LabelBlock], features: int) -> LinearWeights:
     """The weights of all blocks, side by side."""
     columns = blocks[-1].first + blocks[-1].columns
     joined = LinearWeights(

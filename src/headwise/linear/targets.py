@@ -96,7 +96,7 @@ class LabelTargets(Targets):
         """Label indices, or label probabilities as `SoftLabelTargets`."""
         if targets.ndim == 2:
             return SoftLabelTargets.of(targets, classes)
-        _check(targets, np.integer, 1, "label indices")
+        _check_array(targets, np.integer, 1, "label indices")
         return LabelTargets(targets.astype(np.int64), classes)
 
     def take(self, texts: NDArray[np.int64]) -> Self:
@@ -117,7 +117,7 @@ class SoftLabelTargets(Targets):
 
     @staticmethod
     def of(targets: TargetArray, classes: int, class_weight: NDArray | None = None) -> "SoftLabelTargets":
-        _check(targets, np.floating, 2, "label probabilities")
+        _check_array(targets, np.floating, 2, "label probabilities")
         return SoftLabelTargets(targets.argmax(axis=1), classes, targets.astype(np.float32))
 
     def importance(self, class_weight: NDArray) -> NDArray:
@@ -151,7 +151,7 @@ class MultiLabelTargets(Targets):
 
     @staticmethod
     def of(targets: TargetArray, classes: int, class_weight: NDArray | None = None) -> "MultiLabelTargets":
-        _check(targets, np.bool_, 2, "label sets")
+        _check_array(targets, np.bool_, 2, "label sets")
         weights = np.ones(classes) if class_weight is None else np.asarray(class_weight)
         members = targets.astype(np.bool_, copy=False)
         return MultiLabelTargets(members.argmax(axis=1), classes, members, weights.astype(np.float32))
@@ -188,7 +188,7 @@ class NumericTargets(Targets):
 
     @staticmethod
     def of(targets: TargetArray, classes: int, class_weight: NDArray | None = None) -> "NumericTargets":
-        _check(targets, np.floating, 1, "numbers")
+        _check_array(targets, np.floating, 1, "numbers")
         strata = np.zeros(len(targets), dtype=np.int64)
         return NumericTargets(strata, classes, targets.astype(np.float32)[:, None])
 
@@ -227,7 +227,7 @@ def linear_targets(
     return LINEAR_TARGETS[type(label_type)].of(targets, classes, class_weight)
 
 
-def _check(targets: TargetArray, kind: type[np.generic], dimensions: int, noun: str) -> None:
+def _check_array(targets: TargetArray, kind: type[np.generic], dimensions: int, noun: str) -> None:
     if not np.issubdtype(targets.dtype, kind) or targets.ndim != dimensions:
         shape = f"{targets.dtype} with {targets.ndim} dimensions"
         raise TypeError(f"{noun} are {kind.__name__} with {dimensions} dimensions, not {shape}")

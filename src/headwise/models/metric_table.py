@@ -13,7 +13,7 @@ from headwise.core.config import JsonMapping, is_number, lookup
 MISSING = "–"
 
 
-def _plain(form: str) -> Callable[[float], str]:
+def _formatter(form: str) -> Callable[[float], str]:
     return lambda value: format(value, form)
 
 
@@ -22,9 +22,9 @@ FORMATS: dict[str, Callable[[float], str]] = {
     "count": lambda value: f"{value:,.0f}",
     "nats": lambda value: f"{value:.3f} nats",
     "label nats": lambda value: f"{value:.3f} nats a label",
-    "figure": _plain(".4g"),
-    "three": _plain(",.3f"),
-    "two": _plain(".2f"),
+    "figure": _formatter(".4g"),
+    "three": _formatter(",.3f"),
+    "two": _formatter(".2f"),
 }
 """The formats of numbers, by name."""
 

@@ -119,10 +119,10 @@ def novelty_section(scores: JsonMapping, of: str) -> Section:
         of: The plural noun of the items.
     """
     novelty = section_of(scores, NOVELTY)
-    edges, threshold = _numbers(novelty.get("edges")), novelty.get("threshold")
-    shares = {name: _numbers(novelty.get(name)) for name in ("known", "unknown")}
+    edges, threshold = _saved_numbers(novelty.get("edges")), novelty.get("threshold")
+    shares = {name: _saved_numbers(novelty.get(name)) for name in ("known", "unknown")}
     lines = [
-        Series(f"{name} {of}", _steps(edges, values))
+        Series(f"{name} {of}", _histogram_outline(edges, values))
         for name, values in shares.items()
         if values and len(values) + 1 == len(edges)
     ]
@@ -142,12 +142,12 @@ def novelty_section(scores: JsonMapping, of: str) -> Section:
     return Section(figures=[drawn], tables=_confusion(novelty, of))
 
 
-def _numbers(values: Any) -> Sequence[float]:
+def _saved_numbers(values: Any) -> Sequence[float]:
     """A list of numbers in saved scores; empty if it is none."""
     return values if isinstance(values, list) and values and all(map(is_number, values)) else []
 
 
-def _steps(edges: Sequence[float], shares: Sequence[float]) -> list[tuple[float, float]]:
+def _histogram_outline(edges: Sequence[float], shares: Sequence[float]) -> list[tuple[float, float]]:
     """The outline of a histogram."""
     bins = zip(pairwise(edges), shares, strict=True)
     return [(edge, share) for (first, last), share in bins for edge in (first, last)]

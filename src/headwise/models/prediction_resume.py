@@ -81,7 +81,7 @@ def find_resume_point(
         last: tuple[list[InputRow], list[bytes]] = ([], [])
         for chunk in chunks:
             records_of_chunk = list(islice(records, len(chunk)))
-            _compare(path, layout, chunk, records_of_chunk, rows)
+            _check_fields(path, layout, chunk, records_of_chunk, rows)
             complete = [record for record in records_of_chunk if record.endswith(b"\n")]
             if complete:
                 last = (chunk, complete)
@@ -110,7 +110,7 @@ def _records(file: IO[bytes], layout: RecordLayout) -> Iterator[bytes]:
         yield b"".join(parts).removesuffix(b"\n")
 
 
-def _compare(
+def _check_fields(
     path: Path, layout: RecordLayout, chunk: list[InputRow], written: list[bytes], before: int
 ) -> None:
     """Check that records begin with the fields of their rows."""

@@ -138,12 +138,12 @@ def remove_words(explanation: Explanation, words: Sequence[str]) -> str | tuple[
         rest, last = "", 0
         for word in explanation.words:
             if word.side == side and word.word in words:
-                rest, last = _join(rest, text[last : word.start]), word.end
-        texts.append(_join(rest, text[last:]))
+                rest, last = _join_texts(rest, text[last : word.start]), word.end
+        texts.append(_join_texts(rest, text[last:]))
     return texts[0] if len(texts) == 1 else tuple(texts)
 
 
-def _join(before: str, after: str) -> str:
+def _join_texts(before: str, after: str) -> str:
     """Two pieces of a text joined, with a space if their words would otherwise run together."""
     return before + " " * (before[-1:].isalnum() and after[:1].isalnum()) + after
 
@@ -164,7 +164,7 @@ def explain_labels(model: SingleLabelModel, encoded: Sequence[EncodedItem]) -> l
     margins = (output_weights * logits).sum(axis=1)
     predictions = [model.labels[number] for number in chosen.tolist()]
     output_weights /= model.temperature
-    return _explanations(
+    return _explain_each(
         model,
         encoded,
         rows,
@@ -188,7 +188,7 @@ def explain_multi_label(model: LabelSetModel, encoded: Sequence[EncodedItem]) ->
     output_weights = np.eye(len(model.labels))[labels] / model.temperature
     predictions = [model.labels[label] for label in labels.tolist()]
     chances, margins = probabilities[items, labels].tolist(), logits[items, labels]
-    return _explanations(
+    return _explain_each(
         model,
         [encoded[item] for item in items.tolist()],
         items,
@@ -216,12 +216,12 @@ def explain_numbers(model: NumberModel, encoded: Sequence[EncodedItem]) -> list[
     predictions = [model.scale.written(float(number)) for number in numbers]
     away, items = numbers - model.scale.mean, np.arange(len(numbers))
     predict: PredictFunction = lambda encoded, _: model.scores(encoded)  # noqa: E731
-    return _explanations(
+    return _explain_each(
         model, encoded, items, predictions, [None] * len(predictions), away, output_weights, predict
     )
 
 
-def _explanations(
+def _explain_each(
     model: AttributedModel,
     encoded: Sequence[EncodedItem],
     items: np.ndarray,

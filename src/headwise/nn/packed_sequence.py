@@ -42,11 +42,11 @@ class PackedSequence:
 def pack_layout(layout: Layout) -> PackedSequence:
     """The steps of a batch; cached in the layout."""
     if PackedSequence not in layout.memo:
-        layout.memo[PackedSequence] = _steps(layout)
+        layout.memo[PackedSequence] = _pack_steps(layout)
     return layout.memo[PackedSequence]
 
 
-def _steps(layout: Layout) -> PackedSequence:
+def _pack_steps(layout: Layout) -> PackedSequence:
     lengths = np.array(layout.sizes, dtype=np.int64)
     texts = np.argsort(-lengths, kind="stable")[: np.count_nonzero(lengths)]
     # At step t, the texts longer than t are active.

@@ -287,8 +287,9 @@ class Ragged:
 
     def __init__(self, values: Tensor, layout: Layout):
         if not isinstance(values, Tensor) or not isinstance(layout, Layout):
+            got = f"{_describe_value(values)} and {_describe_value(layout)}"
             raise TypeError(
-                f"a Ragged has a tensor and a Layout, got {_kind(values)} and {_kind(layout)}; "
+                f"a Ragged has a tensor and a Layout, got {got}; "
                 "torch.as_tensor makes a tensor, Layout(lengths) a layout"
             )
         if values.dim() == 0 or values.shape[0] != layout.total:
@@ -487,14 +488,14 @@ class RaggedModule(nn.Module):
         for batch in (*batches, *named.values()):
             if not isinstance(batch, Ragged):
                 raise TypeError(
-                    f"{type(self).__name__} takes a Ragged, got {_kind(batch)}; "
+                    f"{type(self).__name__} takes a Ragged, got {_describe_value(batch)}; "
                     "Ragged.from_padded(x, mask), Ragged.from_lengths(rows, lengths) or "
                     "Ragged.from_list(texts) make one"
                 )
         return super().__call__(*batches, **named)
 
 
-def _kind(value: object) -> str:
+def _describe_value(value: object) -> str:
     if isinstance(value, Tensor):
         return f"a tensor {list(value.shape)}"
     return f"a {type(value).__name__}"

@@ -92,7 +92,7 @@ class SpellingVectors:
 
     def __init__(self, config: CharacterConfig, alphabet: Alphabet, weights: LayerWeights, name: str):
         self._features = CharacterFeatureCache(config, alphabet)
-        self.size, self.network = config.size, _network(config, weights, name)
+        self.size, self.network = config.size, _build_network(config, weights, name)
         self.ngrams = weights.arrays.get(f"{name}.ngrams.weight")
         self.shape = weights.optional(f"{name}.shape")
 
@@ -110,7 +110,7 @@ class SpellingVectors:
         return np.concatenate(views, axis=1) if features else np.zeros((0, self.size), dtype=np.float32)
 
 
-def _network(config: CharacterConfig, weights: LayerWeights, name: str) -> CharacterNetwork | None:
+def _build_network(config: CharacterConfig, weights: LayerWeights, name: str) -> CharacterNetwork | None:
     arrays = weights.arrays
     if config.network == "none":
         return None

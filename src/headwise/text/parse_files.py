@@ -79,7 +79,7 @@ def iterate_parses(path: str, words: Words | None = None) -> Iterator[Dependency
     if form == "words-heads":
         return _words_and_heads(lines, path, words)
     if form == "brackets":
-        return _brackets(lines, path, words)
+        return _read_brackets(lines, path, words)
     return _conllu(lines, path, words)
 
 
@@ -121,7 +121,7 @@ def _words_and_heads(lines: Iterator[Line], path: str, words: Words | None) -> I
         yield heads
 
 
-def _brackets(lines: Iterator[Line], path: str, words: Words | None) -> Iterator[DependencyHeads]:
+def _read_brackets(lines: Iterator[Line], path: str, words: Words | None) -> Iterator[DependencyHeads]:
     for where, text, expected in lines_of_texts(lines, path, words):
         parsed, heads = constituency_heads(text, where)
         place = None if expected is None else _first_difference(parsed, expected)
@@ -131,7 +131,7 @@ def _brackets(lines: Iterator[Line], path: str, words: Words | None) -> Iterator
 
 
 def _conllu(lines: Iterator[Line], path: str, words: Words | None) -> Iterator[DependencyHeads]:
-    groups = _texts(read_sentences(lines, DataSource(path)), path)
+    groups = _group_documents(read_sentences(lines, DataSource(path)), path)
     if words is None:
         for group in groups:
             yield _heads_of(group, path)
@@ -157,7 +157,7 @@ def _conllu(lines: Iterator[Line], path: str, words: Words | None) -> Iterator[D
 _HOW_TEXTS = "; in CoNLL-U a text is a document (# newdoc), or a sentence if the first starts no document"
 
 
-def _texts(sentences: Iterator[ConlluSentence], path: str) -> Iterator[list[ConlluSentence]]:
+def _group_documents(sentences: Iterator[ConlluSentence], path: str) -> Iterator[list[ConlluSentence]]:
     text = list(islice(sentences, 1))
     documents = any(sentence.starts_document for sentence in text)
     for sentence in sentences:
@@ -268,7 +268,7 @@ def constituency_heads(text: str, where: str = "") -> tuple[list[str], Dependenc
             parts = stack.pop()
             if not stack or not parts:
                 raise _brackets_error("a bracket without words" if stack else "')' without '('", where)
-            stack[-1].append((parts[0][0], _join(parts, heads)))
+            stack[-1].append((parts[0][0], _join_heads(parts, heads)))
         elif len(stack) == 1:
             raise _brackets_error(f"{match[0]!r} outside the brackets", where)
         else:
@@ -297,7 +297,7 @@ def subtree_heads(heads: DependencyHeads, start: int, end: int) -> DependencyHea
     return node
 
 
-def _join(parts: list[tuple[int, int]], heads: list[int]) -> int:
+def _join_heads(parts: list[tuple[int, int]], heads: list[int]) -> int:
     """Set the heads of the nodes over the children of a bracket; returns the word of the root node."""
     splits = [first for first, _ in parts[1:]]
     for above, below in pairwise(splits):

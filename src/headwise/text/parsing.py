@@ -139,7 +139,7 @@ class SpacyParser:
         """
         parses: list[DependencyHeads] = []
         parts: list[DependencyHeads] = []
-        for batch in _batches(texts):
+        for batch in _part_batches(texts):
             for heads, (_, last) in zip(self._parse(words for words, _ in batch), batch, strict=True):
                 parts.append(heads)
                 if last:
@@ -157,7 +157,7 @@ class SpacyParser:
             docs = nlp.pipe(
                 new(nlp.vocab, words=[_valid_spacy_word(word) for word in words]) for words in texts
             )
-            return [_heads(doc) for doc in docs]
+            return [_dependency_heads(doc) for doc in docs]
 
 
 def _spacy() -> Any:
@@ -180,12 +180,12 @@ def _valid_spacy_word(word: str) -> str:
     return word.encode("utf-8", "replace").decode() or " "
 
 
-def _heads(doc: Any) -> DependencyHeads:
+def _dependency_heads(doc: Any) -> DependencyHeads:
     offsets = doc.to_array("HEAD").astype(np.int64)  # 0 for a root
     return np.where(offsets == 0, 0, offsets + np.arange(1, len(offsets) + 1))
 
 
-def _batches(texts: Iterable[Sequence[str]]) -> Iterator[list[tuple[Sequence[str], bool]]]:
+def _part_batches(texts: Iterable[Sequence[str]]) -> Iterator[list[tuple[Sequence[str], bool]]]:
     """Batches of parts of texts, of about `BATCH` words; each part with whether it is the last of its
     text."""
     batch: list[tuple[Sequence[str], bool]] = []
@@ -193,7 +193,7 @@ def _batches(texts: Iterable[Sequence[str]]) -> Iterator[list[tuple[Sequence[str
     for text in texts:
         start = 0
         while True:
-            end = _cut(text, start)
+            end = _part_end(text, start)
             part = text[start:end]
             if batch and size + len(part) > BATCH:
                 yield batch
@@ -207,7 +207,7 @@ def _batches(texts: Iterable[Sequence[str]]) -> Iterator[list[tuple[Sequence[str
         yield batch
 
 
-def _cut(text: Sequence[str], start: int) -> int:
+def _part_end(text: Sequence[str], start: int) -> int:
     """The end of the part of a text that begins at `start`."""
     end = start + BATCH
     if end >= len(text):

@@ -47,7 +47,7 @@ def load_vectors(
     if path.suffix == ".npy":
         return _load_array(path, only, limit)
     with _open(path) as file:
-        stream = _lines(path, file)
+        stream = _read_lines(path, file)
         first = list(islice(stream, 33))
         size, header = _layout(path, first)
         if header is not None and size == 1 and header != _count_lines(path) - 1:
@@ -98,10 +98,10 @@ def _open(path: Path) -> Iterator[IO[bytes]]:
 
 def _count_lines(path: Path) -> int:
     with _open(path) as file:
-        return sum(1 for line in _lines(path, file) if line.strip())
+        return sum(1 for line in _read_lines(path, file) if line.strip())
 
 
-def _lines(path: Path, file: IO[bytes]) -> Iterator[bytes]:
+def _read_lines(path: Path, file: IO[bytes]) -> Iterator[bytes]:
     for number, line in enumerate(iter(partial(file.readline, _LONGEST + 1), b""), start=1):
         if len(line) > _LONGEST:
             raise VectorsError(
@@ -133,7 +133,7 @@ def _layout(path: Path, first: list[bytes]) -> tuple[int, int | None]:
     size = sizes.most_common(1)[0][0]
     if size == 0:
         raise VectorsError(
-            f"{path}:1: no numbers in the row that starts with {_shown(first[0])}. A text file of "
+            f"{path}:1: no numbers in the row that starts with {_shown_bytes(first[0])}. A text file of "
             "word vectors has a word and its numbers, separated by spaces, on each line; binary "
             "files are not read.",
             code="HW203",
@@ -144,13 +144,13 @@ def _layout(path: Path, first: list[bytes]) -> tuple[int, int | None]:
 def _trailing_numbers(line: bytes) -> int:
     count = 0
     for item in reversed(line.split()[1:]):
-        if not _is_number(item):
+        if not _is_float(item):
             break
         count += 1
     return count
 
 
-def _is_number(item: bytes) -> bool:
+def _is_float(item: bytes) -> bool:
     try:
         float(item)
     except ValueError:
@@ -207,7 +207,7 @@ def _split_row(path: Path, number: int, row: bytes, size: int) -> tuple[str, byt
         if len(fields) <= size or _trailing_numbers(word):
             raise VectorsError(
                 f"{path}:{number}: {_trailing_numbers(row)} numbers, but the vectors of this file "
-                f"have {size}. The row starts with {_shown(row)}: correct or remove it.",
+                f"have {size}. The row starts with {_shown_bytes(row)}: correct or remove it.",
                 code="HW202",
             )
     return word.decode("utf-8", "replace"), numbers
@@ -223,9 +223,9 @@ def _parse(path: Path, pending: list[tuple[int, bytes]], size: int) -> NDArray[n
         for row, (number, numbers) in enumerate(pending):
             items = numbers.split()
             for item in items:
-                if not _is_number(item):
+                if not _is_float(item):
                     raise VectorsError(
-                        f"{path}:{number}: {_shown(item)} is not a number. A word and {size} "
+                        f"{path}:{number}: {_shown_bytes(item)} is not a number. A word and {size} "
                         "numbers, separated by spaces, are expected: correct or remove the row.",
                         code="HW203",
                     ) from None
@@ -242,13 +242,13 @@ def _parse(path: Path, pending: list[tuple[int, bytes]], size: int) -> NDArray[n
         number, numbers = pending[int(finite.argmin())]
         raise VectorsError(
             f"{path}:{number}: the vector holds NaN, an infinite number or one too large for "
-            f"float32 (it starts with {_shown(numbers)}). Correct or remove the row.",
+            f"float32 (it starts with {_shown_bytes(numbers)}). Correct or remove the row.",
             code="HW204",
         )
     return block
 
 
-def _shown(text: bytes) -> str:
+def _shown_bytes(text: bytes) -> str:
     return repr(text[:40].decode("utf-8", "replace"))
 
 

@@ -89,7 +89,7 @@ def save_state(path: Path, tensors: dict[str, Tensor], progress: RunProgress, id
         progress: The counters.
         identity: What identifies the run (configuration, data); `load_state` compares it.
     """
-    counters = {**asdict(progress), "best_score": _number(progress.best_score)}
+    counters = {**asdict(progress), "best_score": _json_number(progress.best_score)}
     metadata = {"format": FORMAT, "progress": json.dumps(counters), "identity": json.dumps(identity)}
     write_tensors(tensors, path, metadata)
 
@@ -182,7 +182,7 @@ def _progress(counters: JsonObject) -> RunProgress:
     return progress
 
 
-def _number(value: float) -> float | None:
+def _json_number(value: float) -> float | None:
     """JSON knows no infinities."""
     return value if abs(value) < float("inf") else None
 

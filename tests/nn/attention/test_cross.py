@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from headwise.core.errors import ConfigError
 from headwise.nn.attention import attention
-from headwise.nn.attention.cross import _plan, cross_attention
+from headwise.nn.attention.cross import _cross_plan, cross_attention
 from headwise.nn.priors import Everything
 from headwise.nn.ragged import Layout
 
@@ -109,16 +109,16 @@ def test_a_poisoned_text_spoils_only_itself(poison):
 
 def test_texts_are_grouped_by_their_sizes_and_plans_are_kept():
     queries, keys = Layout((1, 1, 1, 1, 30)), Layout((4, 100, 6, 0, 5))
-    plan = _plan(queries, keys)
+    plan = _cross_plan(queries, keys)
     assert plan.groups == [[1], [2], [4], [0]]
     assert plan.queries.shapes == [(1, 1), (1, 1), (1, 30), (1, 1)]
     assert plan.keys.shapes == [(1, 100), (1, 6), (1, 5), (1, 4)]
-    together = _plan(Layout((2, 2, 2)), Layout((9, 1, 5)))
+    together = _cross_plan(Layout((2, 2, 2)), Layout((9, 1, 5)))
     [mask] = together.masks
     assert mask is not None
     assert mask.sum(-1).flatten().tolist() == [9, 5, 1]
-    assert _plan(queries, Layout((4, 100, 6, 0, 5))) is plan
-    assert _plan(queries, Layout((4, 100, 6, 1, 5))) is not plan
+    assert _cross_plan(queries, Layout((4, 100, 6, 0, 5))) is plan
+    assert _cross_plan(queries, Layout((4, 100, 6, 1, 5))) is not plan
 
 
 def test_inference_first_and_training_later_on_one_layout():

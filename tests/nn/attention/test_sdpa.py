@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwise.nn.attention import reference, sdpa
-from headwise.nn.attention.sdpa import Plan, _runs, attention
+from headwise.nn.attention.sdpa import Plan, _runs_of_heads, attention
 from headwise.nn.priors import Backward, Earlier, Everything, Forward, Prior, Window, WordDistance
 from headwise.nn.ragged import Layout
 
@@ -49,7 +49,7 @@ def test_no_row_is_left_to_the_kernel_without_a_key(lengths, odd):
 
 def test_equal_neighbours_share_one_call():
     w, f = Window(width=3), Forward()
-    assert _runs([w, w, f, w]) == [(w, slice(0, 2)), (f, slice(2, 3)), (w, slice(3, 4))]
+    assert _runs_of_heads([w, w, f, w]) == [(w, slice(0, 2)), (f, slice(2, 3)), (w, slice(3, 4))]
 
 
 def test_masks_are_built_once_for_all_layers(monkeypatch, inputs):

@@ -118,9 +118,9 @@ def test_large_scores_are_bounded(words):
 def test_groups_hold_texts_of_similar_length():
     sizes = (3, 0, 40, 5, 39, 12, 0)
     texts = sorted(range(7), key=lambda t: -sizes[t])
-    assert disan._cut(texts, sizes, 10) == [[2, 4], [5], [3, 0]]
-    assert disan._cut(texts, sizes, 1 << 23) == [[2], [4], [5], [3], [0]]
-    assert disan._cut([], (), 10) == []
+    assert disan._group_texts(texts, sizes, 10) == [[2, 4], [5], [3, 0]]
+    assert disan._group_texts(texts, sizes, 1 << 23) == [[2], [4], [5], [3], [0]]
+    assert disan._group_texts([], (), 10) == []
 
 
 def test_parameters_of_a_pair_classifier():

@@ -61,9 +61,9 @@ def _report(diagnosis: DoctorReport, files: tuple[Path, ...]) -> Iterator[object
     for file in diagnosis.files:
         yield _heading(file)
     if diagnosis.files:
-        yield _counts(diagnosis.files)
+        yield _counts_table(diagnosis.files)
         yield ""
-        yield from _numbers(diagnosis.files)
+        yield from _numbers_table(diagnosis.files)
         yield from _classes(diagnosis.files)
     for severity, findings in groupby(diagnosis.findings, key=lambda finding: finding.severity):
         same_severity = list(findings)
@@ -87,7 +87,7 @@ def _heading(file: FileReport) -> Text:
     return text.append("\n")
 
 
-def _counts(files: tuple[FileReport, ...]) -> Table:
+def _counts_table(files: tuple[FileReport, ...]) -> Table:
     names = files[0].names
     sizes = (f"{names.parts}: min", "median", "mean", "p95", "max")
     table = columns("", names.items, "distinct", "empty", *sizes)
@@ -99,7 +99,7 @@ def _counts(files: tuple[FileReport, ...]) -> Table:
     return table
 
 
-def _numbers(files: tuple[FileReport, ...]) -> Iterator[Table | str]:
+def _numbers_table(files: tuple[FileReport, ...]) -> Iterator[Table | str]:
     if not any(file.numbers for file in files):
         return
     table = columns("", "numbers: min", "median", "mean", "max")

@@ -101,14 +101,16 @@ def explain(
     # An error on the first item leaves no output.
     explanations = chain([*islice(explanations, 1)], explanations)
     with open_output(output, atomic=True) as target:
-        for piece in _pieces(explanations, form, model):
+        for piece in _output_pieces(explanations, form, model):
             target.write(piece.encode("utf-8", "surrogatepass"))
     if output is not None:
         note(f"the explanations are in {output}")
     return 0
 
 
-def _pieces(explanations: Iterable[tuple[int, "Explanation"]], form: str, model: Path) -> Iterator[str]:
+def _output_pieces(
+    explanations: Iterable[tuple[int, "Explanation"]], form: str, model: Path
+) -> Iterator[str]:
     """The text of the output file, one explanation at a time."""
     from headwise.core.html import stream
     from headwise.models.prediction_file import json_text

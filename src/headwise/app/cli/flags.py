@@ -83,7 +83,7 @@ def describe(
         text = " ".join((_help_of(first).get(item) or "").split())
         if len(fields_by_owner) <= len(configs) // 2:
             text += f" ({', '.join(fields_by_owner)})"
-        defaults = {_shown(field.default) for field in fields_by_owner.values()}
+        defaults = {_shown_default(field.default) for field in fields_by_owner.values()}
         default = "by data" if item in by_data else defaults.pop() if len(defaults) == 1 else "by encoder"
         text += f" \\[{default}]" if default else ""
         kinds = [field_types(configs[owner])[item] for owner in fields_by_owner]
@@ -183,7 +183,7 @@ def _any_of(kinds: list[Any]) -> Any:
     return Literal[tuple(dict.fromkeys(name for option in choices for name in get_args(option)))]
 
 
-def _shown(default: Any) -> str:
+def _shown_default(default: Any) -> str:
     if isinstance(default, tuple):
         return " ".join(map(str, default))
     return "" if default is None else str(default).lower() if isinstance(default, bool) else f"{default}"

@@ -82,8 +82,10 @@ class MultiLabelClassifier(
             held = self._with_rows(dev_x, held)
             if unseen := [name for name in dev_names if name not in set(names)]:
                 raise ValueError(f"labels of dev that y does not have: {unseen}")
-        matrix = _matrix(y) is not None
-        return self._fit(examples, held, names, label_matrix=_columns(y) or matrix if matrix else False)
+        matrix = _indicator_matrix(y) is not None
+        return self._fit(
+            examples, held, names, label_matrix=_column_names(y) or matrix if matrix else False
+        )
 
     def predict_proba(self, X: Inputs) -> NDArray[np.float64]:
         """Calibrated, independent probabilities of the labels, `[texts, labels]`."""
@@ -116,7 +118,7 @@ class MultiLabelClassifier(
         """Subset accuracy: share of texts with exactly the right labels, as in scikit-learn."""
         check_is_fitted(self, "model_")
         class_names = [str(label) for label in self.classes_]
-        if self.classes_.dtype.kind == "i" and _matrix(y) is None:
+        if self.classes_.dtype.kind == "i" and _indicator_matrix(y) is None:
             raise TypeError(
                 f"y has no columns; expected a matrix of {len(class_names)}, as in fit: its labels have "
                 "no names"
@@ -153,10 +155,10 @@ def _examples_multi_label(
 ) -> tuple[list[MultiLabelExample], list[str]]:
     """The examples and the names of all labels. Unnamed columns of an indicator matrix take the names
     `known_labels`, of which there must be as many."""
-    matrix = _matrix(y)
+    matrix = _indicator_matrix(y)
     if matrix is not None:
         count = matrix.shape[1]
-        named = _columns(y)
+        named = _column_names(y)
         if known_labels and named is None and len(known_labels) != count:
             raise ValueError(f"y has {count} columns; expected {len(known_labels)}, one for each label")
         if known_labels and named is not None and set(named) != set(known_labels):
@@ -167,7 +169,7 @@ def _examples_multi_label(
         sets = [tuple(names[column] for column in np.flatnonzero(row)) for row in matrix]
     else:
         rows = check_targets(y, "lists of labels")
-        sets = [_names(labels, place) for place, labels in enumerate(rows)]
+        sets = [_label_tuple(labels, place) for place, labels in enumerate(rows)]
         names = sorted({label for label_set in sets for label in label_set})
     check_consistent_length(texts, sets)
     rows = zip(texts, sets, weights_for(texts, weights), strict=True)
@@ -176,7 +178,7 @@ def _examples_multi_label(
     ], names
 
 
-def _columns(y: Targets) -> list[str] | None:
+def _column_names(y: Targets) -> list[str] | None:
     """The column names of a DataFrame; None if they are just 0, 1, ..., or y is no DataFrame."""
     names = list(getattr(y, "columns", ()))
     if names == list(range(len(names))):
@@ -185,7 +187,7 @@ def _columns(y: Targets) -> list[str] | None:
     return [plain_str(name) for name in names]
 
 
-def _matrix(y: Targets) -> NDArray[np.bool_] | None:
+def _indicator_matrix(y: Targets) -> NDArray[np.bool_] | None:
     """y as a boolean indicator matrix `[texts, labels]`; None if y is not a matrix."""
     if not (issparse(y) or dimensions(y) == 2):
         return None
@@ -195,7 +197,7 @@ def _matrix(y: Targets) -> NDArray[np.bool_] | None:
     return values.astype(np.bool_)
 
 
-def _names(labels: object, place: int) -> tuple[str, ...]:
+def _label_tuple(labels: object, place: int) -> tuple[str, ...]:
     if isinstance(labels, str) or not np.iterable(labels):
         raise TypeError(f"y[{place}] is {labels!r:.80}; expected a list of labels, which may be empty")
     for label in labels:

@@ -52,7 +52,7 @@ class RegressionEstimator(EmbeddingMethods, RegressorMixin, TextEstimator[Number
     def score(self, X: Inputs, y: Targets, sample_weight: Weights = None) -> float:
         """R² of the predictions, as in scikit-learn."""
         check_is_fitted(self, "model_")
-        return super().score(X, _numbers(y), sample_weight)
+        return super().score(X, _number_column(y), sample_weight)
 
     def _fit_numbers(self, answered: Sequence[Any], dev: tuple[Inputs, Targets] | None) -> Self:
         if len({item.label for item in answered}) < 2:
@@ -61,7 +61,7 @@ class RegressionEstimator(EmbeddingMethods, RegressorMixin, TextEstimator[Number
 
     def _labelled_items(self, X: Inputs, y: Targets, weights: Weights = None) -> list[Any]:
         items = [Example(item) if isinstance(item, str) else item for item in self._items(X)]
-        numbers = _numbers(y)
+        numbers = _number_column(y)
         check_consistent_length(items, numbers)
         rows = zip(items, numbers, weights_for(items, weights), strict=True)
         return [replace(item, label=repr(float(number)), weight=weight) for item, number, weight in rows]
@@ -103,7 +103,7 @@ class TextRegressor(TableEstimator[TextRegressorModel], RegressionEstimator[Text
         return self._fit_numbers(self._labelled_items(X, y, sample_weight), dev)
 
 
-def _numbers(y: Targets) -> np.ndarray:
+def _number_column(y: Targets) -> np.ndarray:
     """y as a column of finite numbers, float64 `[items]`.
 
     Raises:
@@ -160,7 +160,7 @@ class PairEstimator(TextEstimator[ModelType]):
                 f"{trained_columns[0]!r} and {trained_columns[1]!r}: which text is the first makes a "
                 f"difference; give X[{trained_columns}]"
             )
-        return _pairs(X)
+        return _pairs_of_rows(X)
 
 
 class PairClassifier(PairEstimator[PairModel], LabelEstimator[PairModel]):
@@ -274,7 +274,7 @@ class PairRegressor(PairEstimator[PairScorer], RegressionEstimator[PairScorer]):
         return self._fit_numbers(self._labelled_items(X, y, sample_weight), dev)
 
 
-def _pairs(X: Inputs) -> list[Pair]:
+def _pairs_of_rows(X: Inputs) -> list[Pair]:
     check_is_list(X, "pairs of texts")
     table: Any = X
     if hasattr(table, "itertuples"):  # pandas

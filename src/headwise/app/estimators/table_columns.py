@@ -106,7 +106,7 @@ class TableEstimator(TextEstimator[ModelType]):
             if column.type is None:
                 try:
                     kind, _ = guess_type(
-                        column.name, [memory_cell_text(cell) for cell in _cells(X, column.name)]
+                        column.name, [memory_cell_text(cell) for cell in _column_cells(X, column.name)]
                     )
                 except ValueError as error:
                     raise ConfigError(
@@ -125,8 +125,8 @@ class TableEstimator(TextEstimator[ModelType]):
     def _texts(self, X: Inputs) -> list[str]:
         if self.text_column is None or not _is_table(X):
             return texts_of(X)
-        names = joined_column_names(self.text_column, _names(X))
-        parts = [texts_of(_texts_in(_cells(X, name))) for name in names]
+        names = joined_column_names(self.text_column, _column_names(X))
+        parts = [texts_of(_texts_in(_column_cells(X, name))) for name in names]
         return parts[0] if len(parts) == 1 else [join_text_parts(row) for row in zip(*parts, strict=True)]
 
     def _with_rows(self, X: Inputs, items: Sequence[AnyExample]) -> list[AnyExample]:
@@ -137,7 +137,7 @@ class TableEstimator(TextEstimator[ModelType]):
         """
         if not self._tabular:
             return list(items)
-        cells = [_cells(X, column.name) for column in self._tabular]
+        cells = [_column_cells(X, column.name) for column in self._tabular]
         rows = (row_of(values, self._tabular) for values in zip(*cells, strict=True))
         return [replace(item, tabular=row) for item, row in zip(items, rows, strict=True)]
 
@@ -169,14 +169,14 @@ def _is_table(X: Inputs) -> bool:
     return isinstance(X, Sequence) and bool(X) and isinstance(X[0], Mapping)
 
 
-def _names(X: Any) -> list[str]:
+def _column_names(X: Any) -> list[str]:
     if (names := getattr(X, "column_names", None)) or hasattr(X, "columns"):  # Arrow has both
         return [plain_str(name) for name in names or X.columns]
     rows = [X] if isinstance(X, Mapping) else X
     return list(dict.fromkeys(name for row in rows for name in row))
 
 
-def _cells(X: Any, name: str) -> list[Any]:
+def _column_cells(X: Any, name: str) -> list[Any]:
     """The cells of a column of a table.
 
     Raises:
@@ -187,7 +187,7 @@ def _cells(X: Any, name: str) -> list[Any]:
             f"X has no named columns, and {name!r} is needed; give a DataFrame or a list of dictionaries",
             code="HW147",
         )
-    if name not in (names := _names(X)):
+    if name not in (names := _column_names(X)):
         shown = ", ".join(map(repr, names[:10])) + ", ..." * (len(names) > 10)
         raise ConfigError(f"X has no column {name!r}; expected one of {shown}", code="HW147")
     if (count := names.count(name)) > 1:

@@ -64,12 +64,12 @@ class TextTagger(TextEstimator[TagModel]):
             HeadwiseError: A setting is invalid, or the sentences are too few to split.
             TypeError, ValueError: X or y has a wrong type or value.
         """
-        sentences = _sentences(X, y, sample_weight)
+        sentences = _tagged_sentences(X, y, sample_weight)
         tags = {tag for sentence in sentences for tag in sentence.tags}
         if len(tags) < 2:
             number = "only one" if tags else "no"
             raise ValueError(f"y has {number} tag; a tagger needs two or more")
-        return self._fit(sentences, None if dev is None else _sentences(*unpack_dev(dev)))
+        return self._fit(sentences, None if dev is None else _tagged_sentences(*unpack_dev(dev)))
 
     def predict(self, X: Inputs) -> list[list[str]]:
         """The tags of each sentence, in the scheme of the training tags; [] for one without words."""
@@ -86,29 +86,29 @@ class TextTagger(TextEstimator[TagModel]):
     def score(self, X: Inputs, y: Targets) -> float:
         """Entity F1 (exact spans) if the tags mark spans; else token accuracy."""
         check_is_fitted(self, "model_")
-        sentences = _sentences(X, y, may_be_empty=True)
+        sentences = _tagged_sentences(X, y, may_be_empty=True)
         predicted = self.predict([sentence.tokens for sentence in sentences])
         tokens, entities = score_tagging(predicted, sentences, self.model_.written)
         return tokens.accuracy if entities is None else entities.f1
 
     def _items(self, X: Inputs) -> list[TaggedSentence]:
-        return [TaggedSentence(words, ()) for words in _words(X, may_be_empty=True)]
+        return [TaggedSentence(words, ()) for words in _word_lists(X, may_be_empty=True)]
 
     def _take(self, model: TagModel, info: ModelInfo) -> None:
         super()._take(model, info)
         self.classes_ = sorted(info.data.train.labels or model.tags)
 
 
-def _words(X: Inputs, *, may_be_empty: bool = False) -> list[tuple[str, ...]]:
+def _word_lists(X: Inputs, *, may_be_empty: bool = False) -> list[tuple[str, ...]]:
     check_is_list(X, "lists of words")
-    return [_row("X", place, row, may_be_empty) for place, row in enumerate(column_values(X))]
+    return [_strings_of_row("X", place, row, may_be_empty) for place, row in enumerate(column_values(X))]
 
 
-def _sentences(
+def _tagged_sentences(
     X: Inputs, y: Targets, weights: Weights = None, *, may_be_empty: bool = False
 ) -> list[TaggedSentence]:
-    rows, words = check_targets(y, "lists of tags"), _words(X, may_be_empty=may_be_empty)
-    tags = [_row("y", place, row, may_be_empty) for place, row in enumerate(rows)]
+    rows, words = check_targets(y, "lists of tags"), _word_lists(X, may_be_empty=may_be_empty)
+    tags = [_strings_of_row("y", place, row, may_be_empty) for place, row in enumerate(rows)]
     check_consistent_length(words, tags)
     for place, (tokens, named) in enumerate(zip(words, tags, strict=True)):
         if len(tokens) != len(named):
@@ -117,7 +117,7 @@ def _sentences(
     return [TaggedSentence(tokens, named, place, weight=weight) for place, (tokens, named, weight) in rows]
 
 
-def _row(name: str, place: int, row: Any, may_be_empty: bool) -> tuple[str, ...]:
+def _strings_of_row(name: str, place: int, row: Any, may_be_empty: bool) -> tuple[str, ...]:
     if (
         isinstance(row, (str, Mapping, *UNORDERED_TYPES))
         or not hasattr(row, "__len__")

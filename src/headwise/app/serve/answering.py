@@ -243,7 +243,7 @@ class ModelService:
     def _read(self, records: Sequence[JsonMapping]) -> list[InputRow[Any]]:
         """The records as rows of the model's item type."""
         form = "jsonl" if self.item_type.sides else "csv"  # bags are read from csv only
-        text = _table(records) if form == "csv" else _lines(records)
+        text = _csv_content(records) if form == "csv" else _jsonl_content(records)
         # Unpaired surrogates are passed on: the reader rejects them with a message.
         with _temporary_file(text.encode("utf-8", errors="surrogatepass"), form) as path:
             try:
@@ -292,7 +292,7 @@ def _in_memory() -> int | None:
         return None
 
 
-def _lines(records: Sequence[JsonMapping]) -> str:
+def _jsonl_content(records: Sequence[JsonMapping]) -> str:
     """The records as the content of a jsonl file."""
     try:
         return "".join(json.dumps(record, allow_nan=False) + "\n" for record in records)
@@ -300,7 +300,7 @@ def _lines(records: Sequence[JsonMapping]) -> str:
         raise RequestError(f"{REQUEST}: a number that JSON does not have (NaN, Infinity)") from None
 
 
-def _table(records: Sequence[JsonMapping]) -> str:
+def _csv_content(records: Sequence[JsonMapping]) -> str:
     """The records as the content of a csv file."""
     out = io.StringIO(newline="")
     writer = csv.DictWriter(out, list(dict.fromkeys(name for record in records for name in record)))

@@ -70,7 +70,11 @@ def _prediction(prediction: JsonObject) -> tuple[str, list[tuple[str, str]], Tab
         spans = prediction["spans"]
         rows = [[span["text"], span["type"], f"{100 * span['probability']:.1f} %"] for span in spans]
         heading = "" if spans else "no span"
-        return heading, _pieces(prediction["text"], spans), Table(["span", "type", "probability"], rows)
+        return (
+            heading,
+            _split_at_spans(prediction["text"], spans),
+            Table(["span", "type", "probability"], rows),
+        )
     if "tags" in prediction:
         words = zip(prediction["words"], prediction["tags"], prediction["probabilities"], strict=True)
         rows = [[word, tag, f"{100 * probability:.1f} %"] for word, tag, probability in words]
@@ -84,7 +88,7 @@ def _prediction(prediction: JsonObject) -> tuple[str, list[tuple[str, str]], Tab
     return answer, [], Table(["label", "probability", ""], rows, rest)
 
 
-def _pieces(text: str, spans: Sequence[JsonObject]) -> list[tuple[str, str]]:
+def _split_at_spans(text: str, spans: Sequence[JsonObject]) -> list[tuple[str, str]]:
     """A text cut at the ends of its spans; text outside of spans has the type ""."""
     pieces, last = [], 0
     for span in spans:

@@ -134,17 +134,17 @@ def noise_file(
     task, why = infer_task(file, options)
     if ITEM_TYPES_BY_TASK[task].has_tags:
         reporter.note(f"a file of tagged sentences ({why})")
-        data = _read(file, task, options, "tags", 2, reporter)
+        data = _read_labelled(file, task, options, "tags", 2, reporter)
         return [*find_tag_issues(data, reporter, base=base)]
     if ITEM_TYPES_BY_TASK[task].label_type.multi_label:
         reporter.note(f"a file of label sets ({why})")
-        data = _read(file, task, options, "labels in their sets", 1, reporter)
+        data = _read_labelled(file, task, options, "labels in their sets", 1, reporter)
         return find_label_set_issues(data, reporter, base=base)
-    data = _read(file, require_one_label_task(file, options), options, "labels", 2, reporter)
+    data = _read_labelled(file, require_one_label_task(file, options), options, "labels", 2, reporter)
     return find_single_label_issues(data, reporter, base=base)
 
 
-def _read(
+def _read_labelled(
     file: str, task: str, options: JsonMapping, what: str, min_labels: int, reporter: Reporter
 ) -> Any:
     """Read a labelled file.
@@ -389,7 +389,7 @@ def find_tag_issues(data: Any, reporter: Reporter = NULL_REPORTER, *, base: str 
     """
     items: list[TaggedSentence] = data.items
     scheme = detect_scheme(item.tags for item in items).scheme
-    span_types = [[_type(tag, scheme) for tag in item.tags] for item in items]
+    span_types = [[_span_type(tag, scheme) for tag in item.tags] for item in items]
     names = sorted({name for row in span_types for name in row})
     number = {name: place for place, name in enumerate(names)}
     targets = np.array([number[name] for row in span_types for name in row])
@@ -425,7 +425,7 @@ def find_tag_issues(data: Any, reporter: Reporter = NULL_REPORTER, *, base: str 
             TagIssue(
                 sentence.line,
                 sentence.tags[first],
-                _tag(suggested_type, scheme),
+                _single_word_tag(suggested_type, scheme),
                 float(probabilities[worst, targets[worst]]),
                 float(probabilities[worst, best[worst]]),
                 sentence.text or " ".join(sentence.tokens),
@@ -462,17 +462,17 @@ def out_of_fold_type_probabilities(
             continue
         crf = fit_crf([items[n] for n in rest], scheme, groups=groups)
         probabilities, ends = crf.marginals([items[n].tokens for n in held_out])
-        columns = [number[_type(tag, scheme)] for tag in crf.tags]
+        columns = [number[_span_type(tag, scheme)] for tag in crf.tags]
         for item, start, stop in zip(held_out, ends, ends[1:], strict=False):
             np.add.at(out_of_fold[item].T, columns, probabilities[start:stop].T)
     return np.concatenate(out_of_fold)
 
 
-def _type(tag: str, scheme: Scheme) -> str:
+def _span_type(tag: str, scheme: Scheme) -> str:
     return tag if scheme == "plain" or tag == "O" else tag.partition("-")[2]
 
 
-def _tag(span_type: str, scheme: Scheme) -> str:
+def _single_word_tag(span_type: str, scheme: Scheme) -> str:
     if scheme == "plain" or span_type == "O":
         return span_type
     return write_tags([TagSpan(0, 1, span_type)], 1, scheme)[0]

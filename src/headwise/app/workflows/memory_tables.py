@@ -45,7 +45,7 @@ def tables_as_files(*arguments: DataArgument | None) -> Iterator[list[FilesArgum
         return
     with TemporaryDirectory(prefix="headwise-tables-") as folder:
         yield [
-            _write(cast(MemoryTable, argument), Path(folder) / f"table-{number}.jsonl")
+            _write_jsonl(cast(MemoryTable, argument), Path(folder) / f"table-{number}.jsonl")
             if _is_table(argument)
             else cast(FilesArgument | None, argument)
             for number, argument in enumerate(arguments, start=1)
@@ -59,11 +59,11 @@ def _is_table(argument: DataArgument | None) -> bool:
     return hasattr(argument, "columns") or hasattr(argument, "column_names")
 
 
-def _write(table: MemoryTable, file: Path) -> Path:
+def _write_jsonl(table: MemoryTable, file: Path) -> Path:
     names = _label_names(table)
     empty = True
     with open(file, "w", encoding="utf-8") as lines:
-        for row in _rows(table):
+        for row in _rows_of_table(table):
             cells = {str(name): _named(value, names.get(name)) for name, value in row.items()}
             lines.write(json.dumps(cells, ensure_ascii=False, default=_json_value) + "\n")
             empty = False
@@ -87,7 +87,7 @@ def _label_names(table: Any) -> dict[str, Sequence[str]]:
     return {name: kind.names for name, kind in features.items() if getattr(kind, "names", None)}
 
 
-def _rows(table: Any) -> Iterator[Mapping[str, Any]]:
+def _rows_of_table(table: Any) -> Iterator[Mapping[str, Any]]:
     if hasattr(table, "to_batches"):  # Arrow
         for batch in table.to_batches():
             yield from batch.to_pylist()

@@ -179,7 +179,9 @@ class _PredictionJob:
             start = self.resumed(start, layout, predictor)
             predicted = _predicted(start.chunks, predictor, workers, opening)
             shown_file = Path(str(self.files))
-            seconds = _write(start, predicted, layout, predictor, output, shown_file, self.reporter)
+            seconds = _write_predictions(
+                start, predicted, layout, predictor, output, shown_file, self.reporter
+            )
         self.reporter.notes(rows.closing_notes)
         for message in predictor.summary(seconds):
             self.reporter.message(message)
@@ -324,7 +326,7 @@ def _predicted_here(
             return
 
 
-def _write(
+def _write_predictions(
     start: ResumePoint,
     predicted: Generator[tuple[Chunk, PredictionBatch], None, None],
     layout: RecordLayout,

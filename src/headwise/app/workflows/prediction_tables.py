@@ -144,7 +144,9 @@ class TableOutput:
     def _records_and_writer(self) -> tuple[Iterator[Any], Callable[[Path, Iterator[Any], int | None], int]]:
         """The records of the file of records, and the function that writes those of one file."""
         if self.is_table:
-            return _read(self.records), partial(_write, form=self.form, schema=_schema_of(self.records))
+            return _read_records(self.records), partial(
+                _write_part, form=self.form, schema=_schema_of(self.records)
+            )
         rows = _rows_of_lines(self.records, quoted=self.form == "csv")
         header = b"" if self.form == "jsonl" else next(rows, b"")
         return rows, partial(_write_rows, header=header)
@@ -157,14 +159,14 @@ def _import(name: str) -> Any:
         raise ConfigError(f"Parquet and Arrow files need pyarrow: {install_line('tables')}") from None
 
 
-def _read(file: Path) -> Iterator[JsonObject]:
+def _read_records(file: Path) -> Iterator[JsonObject]:
     """The records of a jsonl file; the object of probabilities becomes columns `probability:LABEL`."""
     with open(file, "rb") as lines:
         for line in lines:
-            yield dict(_flat(json.loads(line)))
+            yield dict(_flat_items(json.loads(line)))
 
 
-def _flat(record: JsonObject) -> Iterator[tuple[str, Any]]:
+def _flat_items(record: JsonObject) -> Iterator[tuple[str, Any]]:
     for name, value in record.items():
         if name.startswith("probabilities") and isinstance(value, dict):
             yield from ((f"probability{name[13:]}:{label}", share) for label, share in value.items())
@@ -197,7 +199,7 @@ def _write_rows(part: Path, rows: Iterator[bytes], most: int | None, header: byt
     return count
 
 
-def _batches(records: Iterator[JsonObject]) -> Iterator[list[JsonObject]]:
+def _row_batches(records: Iterator[JsonObject]) -> Iterator[list[JsonObject]]:
     while rows := list(islice(records, _AT_ONCE)):
         yield rows
 
@@ -206,7 +208,7 @@ def _schema_of(file: Path) -> Any:
     """The schema of all records of a file (types are not guessed from a part of them)."""
     arrow = _import("pyarrow")
     types: dict[str, Any] = {}
-    for rows in _batches(_read(file)):
+    for rows in _row_batches(_read_records(file)):
         for name in dict.fromkeys(name for row in rows for name in row):
             values = [row.get(name) for row in rows]
             try:
@@ -232,7 +234,7 @@ def _common_type(arrow: Any, first: Any, second: Any) -> Any:
         return arrow.string()
 
 
-def _write(part: Path, records: Iterator[JsonObject], most: int | None, form: str, schema: Any) -> int:
+def _write_part(part: Path, records: Iterator[JsonObject], most: int | None, form: str, schema: Any) -> int:
     """Write up to `most` records to a table file; returns how many there were."""
     arrow = _import("pyarrow")
     new: Callable[..., Any] = (
@@ -240,16 +242,16 @@ def _write(part: Path, records: Iterator[JsonObject], most: int | None, form: st
     )
     count = 0
     with open(part, "wb") as sink, new(sink, schema) as table:
-        for rows in _batches(records if most is None else islice(records, most)):
+        for rows in _row_batches(records if most is None else islice(records, most)):
             columns = [
-                _column(arrow, [row.get(field.name) for row in rows], field.type) for field in schema
+                _arrow_column(arrow, [row.get(field.name) for row in rows], field.type) for field in schema
             ]
             table.write_batch(arrow.record_batch(columns, schema=schema))
             count += len(rows)
     return count
 
 
-def _column(arrow: Any, values: list[Any], kind: Any) -> Any:
+def _arrow_column(arrow: Any, values: list[Any], kind: Any) -> Any:
     if arrow.types.is_string(kind):
         values = [
             value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)

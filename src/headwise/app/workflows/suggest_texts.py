@@ -100,7 +100,7 @@ def suggest_file(
     names = list(all_rows[0].fields) if all_rows and not item_type.has_tags else []
     requested = (file_arguments.get("reading") or {}).get("label_column")
     reporter = file_arguments.get("reporter", NULL_REPORTER)
-    columns = _columns(session, requested, names, reporter)
+    columns = _label_columns(session, requested, names, reporter)
     candidates = _unlabelled_rows(session, all_rows, columns)
     if len(candidates) < len(all_rows):
         have = f"{len(all_rows) - len(candidates):,} of {len(all_rows):,} {item_type.nouns.many} have"
@@ -136,7 +136,7 @@ def _unlabelled_rows(
     return list(unlabelled.values())
 
 
-def _columns(
+def _label_columns(
     session: ModelSession, requested: str | None, names: Sequence[str], reporter: Reporter
 ) -> list[str]:
     """The label column, or one column for each label."""

@@ -65,7 +65,7 @@ def offline_page(
     Raises:
         ExportError: HW952, the page cannot give the answers of the model.
     """
-    _check(model, without_encoder=without_encoder)
+    _check_supported(model, without_encoder=without_encoder)
     left_out, network = "", None
     if model.encoder_weight and without_encoder:
         left_out = _LEFT_OUT
@@ -86,7 +86,7 @@ def offline_page(
     return OfflinePage(Page(page), left_out)
 
 
-def _check(model: Any, *, without_encoder: bool) -> None:
+def _check_supported(model: Any, *, without_encoder: bool) -> None:
     """Check that a page can compute a model.
 
     Raises:

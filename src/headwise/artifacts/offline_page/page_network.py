@@ -49,7 +49,7 @@ def encoder_reason(config: ModelConfig) -> str | None:
     encoder = config.encoder
     if not isinstance(encoder, MSTransformerConfig):
         return f"the encoder {encoder_name(encoder)}"
-    parts = (part for layer in encoder.layer_priors for prior in layer for part in _parts(prior))
+    parts = (part for layer in encoder.layer_priors for prior in layer for part in _summands(prior))
     return next((f"the prior {part}" for part in parts if type(part) not in _PRIORS), None)
 
 
@@ -152,7 +152,7 @@ def _heads(attention: AttentionHeads) -> list[JsonObject]:
     """What the heads see that see more than each word itself."""
     heads = list[JsonObject]()
     for head in attention.attending:
-        bands = [_band(part) for part in _parts(attention.priors[head])]
+        bands = [_band(part) for part in _summands(attention.priors[head])]
         heads.append(
             {
                 "head": head,
@@ -164,7 +164,7 @@ def _heads(attention: AttentionHeads) -> list[JsonObject]:
     return heads
 
 
-def _parts(prior: Any) -> Sequence[Prior]:
+def _summands(prior: Any) -> Sequence[Prior]:
     return getattr(prior, "parts", (prior,))
 
 

@@ -70,7 +70,7 @@ def page_tables(model: Any, network: PageNetwork | None) -> list[PageTable]:
             tables[f"base_{name}"] = getattr(model.embedding, name).cpu().numpy()
     if _has_references(model):
         tables["references"] = model.reference_vectors.values.cpu().numpy()
-    return [_table(name, values) for name, values in tables.items()]
+    return [_base64_table(name, values) for name, values in tables.items()]
 
 
 def _has_references(model: Any) -> bool:
@@ -82,7 +82,7 @@ def _reads_base(model: Any) -> bool:
     return encoder or model.linear_model.vectors > 0 or _has_references(model)
 
 
-def _table(name: str, values: NDArray) -> PageTable:
+def _base64_table(name: str, values: NDArray) -> PageTable:
     values = values.astype(np.float32) if np.issubdtype(values.dtype, np.floating) else values
     little = np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("<"))
     return PageTable(name, _ARRAYS[values.dtype.name], base64.b64encode(little.tobytes()).decode("ascii"))

@@ -133,7 +133,7 @@ def write_exported(
     for name in (*LIBRARIES, "onnxruntime"):
         library(name, "headwise export")
     files = {
-        **(network := _network(model)),
+        **(network := _graph_files(model)),
         **_other_files(model),
         **_metadata_files(columns or {}, metrics or {}, predictions, onnx=NETWORK not in network),
     }
@@ -189,12 +189,12 @@ def check_export_folder(folder: Path, *, overwrite: bool) -> None:
         raise ExportError(f"{folder} holds an exported model; add --overwrite to replace it", code="HW954")
 
 
-def _network(model: Any) -> dict[str, bytes]:
+def _graph_files(model: Any) -> dict[str, bytes]:
     """The files of the graphs, and the settings that describe their inputs and outputs."""
     width = output_width(model.config.encoder)
     words, overlap = model.window
     encoder = EncoderGraph(model, words or MOST_WORDS)
-    inputs = {name: example_input(name, _features(model, name)) for name in encoder.inputs}
+    inputs = {name: example_input(name, _input_size(model, name)) for name in encoder.inputs}
     with torch.no_grad():
         encoded = encoder.encoded(**inputs)
     tags = model.gives_tags
@@ -204,14 +204,14 @@ def _network(model: Any) -> dict[str, bytes]:
     else:
         graph = PairGraph if model.reads_pairs else TextGraph
         readout = graph(model, summary=summary, node=node)
-    read = {name: example_input(name, _features(model, name)) for name in readout.inputs}
+    read = {name: example_input(name, _input_size(model, name)) for name in readout.inputs}
     settings = ExportSettings(
         model.config.task,
         model.config.words.tokenizer,
         WindowSizes(words, overlap, model.config.windows.long),
         _base_sizes(model),
         NetworkSizes(
-            _vectors(model),
+            _vector_size(model),
             summary,
             width,
             any(isinstance(layer, SelfAttention | SAB) for layer in model.encoder.modules()),
@@ -259,18 +259,18 @@ def _tags(model: TagModel) -> JsonObject:
     return {"tags": TagSizes(scheme, config.crf, config.constraints), **characters}
 
 
-def _features(model: Any, name: str) -> int:
+def _input_size(model: Any, name: str) -> int:
     """Number of features of an input of the graphs."""
     size = _base_sizes(model).size
     if name == "compared":
         return dense_pair_size(size)
     if name == "vectors":
         spelling = getattr(model, "spelling", None)
-        return _vectors(model) + (0 if spelling is None else spelling.characters.config.size)
+        return _vector_size(model) + (0 if spelling is None else spelling.characters.config.size)
     return output_width(model.config.encoder)
 
 
-def _vectors(model: Any) -> int:
+def _vector_size(model: Any) -> int:
     """Dimensions of the word vectors."""
     return _base_sizes(model).size or model.config.words.vector_size
 

@@ -44,7 +44,7 @@ class OnnxTextNetwork:
     def __call__(self, texts: Sequence[EncodedText], batch_texts: int, batch_tokens: int) -> Floats:
         """See `headwise.runtime.text_network.TextNetwork`."""
         out = np.zeros((len(texts), self.outputs), dtype=np.float32)
-        for places in _batches(texts, batch_texts, batch_tokens):
+        for places in _index_batches(texts, batch_texts, batch_tokens):
             out[places] = self.runner.outputs([texts[place] for place in places])
         return out
 
@@ -68,7 +68,7 @@ class OnnxPairNetwork:
     ) -> Floats:
         """See `headwise.runtime.pair_network.PairNetwork`; for `compared` see `Runner.pairs`."""
         out = np.zeros((len(pairs), self.outputs), dtype=np.float32)
-        for places in _batches(pairs, batch_texts, batch_tokens):
+        for places in _index_batches(pairs, batch_texts, batch_tokens):
             firsts, seconds = ([side(pairs[place]) for place in places] for side in (_first, _second))
             features = None if compared is None else compared[places]
             out[places] = self.runner.pairs(firsts, seconds, features)
@@ -94,7 +94,7 @@ class OnnxTagNetwork:
         return np.concatenate(parts) if parts else np.zeros((0, self.tags), dtype=np.float32)
 
 
-def _batches(
+def _index_batches(
     items: Sequence[EncodedText] | Sequence[EncodedPair], batch_items: int, batch_tokens: int
 ) -> list[list[int]]:
     """Indices of texts or pairs, batch by batch, the longest first."""

@@ -70,7 +70,7 @@ class CharacterFeatureGraph:
         places = [numbers.setdefault(word, len(numbers)) for word in chain.from_iterable(texts)]
         words = list(numbers)
         features = np.zeros((len(words), self.size), dtype=np.float32)
-        for part in _parts(words):
+        for part in _word_batches(words):
             features[part] = self.graph(self._read([words[place] for place in part]))[0]
         return features[places]
 
@@ -82,7 +82,7 @@ class CharacterFeatureGraph:
         return dict(zip(CHARACTER_INPUTS, (letters, lengths, grams, counts, shapes), strict=True))
 
 
-def _parts(words: Sequence[str]) -> Iterator[list[int]]:
+def _word_batches(words: Sequence[str]) -> Iterator[list[int]]:
     """Batches of word indices, with words of similar lengths, that fit into memory."""
     order = sorted(range(len(words)), key=lambda place: -len(words[place]))
     start = 0
@@ -160,7 +160,7 @@ def linear_tables(
 
 def to_safetensors(tables: Mapping[str, NDArray]) -> bytes:
     """The content of a safetensors file; arrays that float16 represents without loss are stored in it."""
-    return save({name: np.ascontiguousarray(_stored(table)) for name, table in tables.items()})
+    return save({name: np.ascontiguousarray(_stored_table(table)) for name, table in tables.items()})
 
 
 def from_safetensors(content: bytes, shapes: Shapes, where: str) -> dict[str, NDArray]:
@@ -180,7 +180,7 @@ def from_safetensors(content: bytes, shapes: Shapes, where: str) -> dict[str, ND
     return {name: _validated(name, table, *shapes[name], where) for name, table in tables.items()}
 
 
-def _stored(table: NDArray) -> NDArray:
+def _stored_table(table: NDArray) -> NDArray:
     if table.dtype != np.float32:
         return table
     with np.errstate(over="ignore"):

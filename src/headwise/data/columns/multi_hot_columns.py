@@ -85,7 +85,8 @@ def _flags(values: Mapping[str, int]) -> bool:
 
 def _values(sample: Sequence[Record]) -> dict[str, Counter[str]]:
     return {
-        name: Counter(_plain(record.fields.get(name)) for record in sample) for name in names_in(sample)
+        name: Counter(_lower_text(record.fields.get(name)) for record in sample)
+        for name in names_in(sample)
     }
 
 
@@ -150,7 +151,7 @@ def multi_hot_labels(record: Record, columns: MultiHotColumns, source: DataSourc
     """The labels whose cells say yes; None, after reporting an error, if a cell says neither yes nor no."""
     labels = []
     for name in columns.flags:
-        value = _plain(record.fields.get(name))
+        value = _lower_text(record.fields.get(name))
         if value in YES:
             labels.append(name)
         elif value not in NO and (value or name not in record.fields or name not in columns.ticked):
@@ -172,5 +173,5 @@ def multi_hot_labels(record: Record, columns: MultiHotColumns, source: DataSourc
     return labels
 
 
-def _plain(value: object) -> str:
+def _lower_text(value: object) -> str:
     return without_invisible(as_text(value)).lower()

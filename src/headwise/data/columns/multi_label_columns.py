@@ -136,7 +136,7 @@ def _choose(
     names = names_in(sample)
     if training_labels and set(training_labels) <= set(names):
         return choose_multi_hot_columns(sample, source, training_labels)
-    weights = _weights(names, sample, source)
+    weights = _weight_columns(names, sample, source)
     tabular = tabular_names(sample, source)
     excluded = {*joined_column_names(options.text_column or "", names), *weights, *tabular}
     flags = guess_multi_hot_columns(sample, excluded)
@@ -209,7 +209,7 @@ def _covers(words: Sequence[object], text: object) -> bool:
     return 5 * len(words) >= 4 * len(text.split()) and all(as_text(word) in text for word in words)
 
 
-def _weights(names: Sequence[str], sample: Sequence[Record], source: DataSource) -> list[str]:
+def _weight_columns(names: Sequence[str], sample: Sequence[Record], source: DataSource) -> list[str]:
     """The weight columns: the requested one, or those with a usual name that hold more than yes and no, as
     labels do."""
     requested = getattr(source.options, "weight_column", None)

@@ -205,7 +205,7 @@ def _numeric_column(
     tabular = tabular_names(sample, source)
     for name in names:
         if normal_name(name) in usual and name not in tabular:
-            if all(0 <= _number(record.fields.get(name)) <= most for record in sample):
+            if all(0 <= _number_or_nan(record.fields.get(name)) <= most for record in sample):
                 return name
             bounds = "from 0 to 1" if most == 1 else "of 0 or more"
             source.notes.append(f"the column {name!r} is passed over, as it has not only numbers {bounds}")
@@ -239,7 +239,7 @@ def choose_weight(
     return column
 
 
-def _number(value: object) -> float:
+def _number_or_nan(value: object) -> float:
     """A number, or NaN."""
     try:
         return float("nan") if isinstance(value, bool) else float(as_text(value))
@@ -250,7 +250,7 @@ def _number(value: object) -> float:
 def _probability(value: object) -> float:
     """A probability, which may be spelt as yes or no; NaN for anything else."""
     spelling = as_text(value).strip().lower()
-    return float(spelling in YES) if spelling in YES | NO else _number(value)
+    return float(spelling in YES) if spelling in YES | NO else _number_or_nan(value)
 
 
 def read_soft_label(
@@ -273,7 +273,7 @@ def read_soft_label(
         by_label = by_label if isinstance(by_label, dict) else {}
         names, values = tuple(map(str, by_label)), list(by_label.values())
     raw = [as_text(value).strip() for value in values]
-    read = _number if columns.confidence else _probability
+    read = _number_or_nan if columns.confidence else _probability
     probabilities = np.array([read(value) for value in values], dtype=np.float64)
     wrong = ~((probabilities >= 0) & (probabilities <= 1 + TOLERANCE))  # NaN too
     problem = ""
@@ -299,7 +299,7 @@ def read_weight(record: Record, name: str | None, source: DataSource) -> float |
     invalid."""
     if name is None:
         return 1.0
-    weight = _number(record.fields.get(name))
+    weight = _number_or_nan(record.fields.get(name))
     if 0 <= weight < float("inf"):
         return weight
     problem = f"the weight is {as_text(record.fields.get(name))[:40]!r}"

@@ -309,7 +309,7 @@ def _short_date(text: str, *, day_first: bool) -> float | None:
     return _seconds(year, month, day, hour, minute, seconds)
 
 
-def _number(text: str, *, comma: bool) -> float | None:
+def _parse_amount(text: str, *, comma: bool) -> float | None:
     """A finite number, with signs of currencies and percent left out."""
     text = text.strip(_AROUND)
     if comma:
@@ -324,8 +324,8 @@ def _number(text: str, *, comma: bool) -> float | None:
 
 
 _READERS: dict[ColumnType, Callable[[str], float | None]] = {
-    "number": lambda text: _number(text, comma=False),
-    "decimal-comma": lambda text: _number(text, comma=True),
+    "number": lambda text: _parse_amount(text, comma=False),
+    "decimal-comma": lambda text: _parse_amount(text, comma=True),
     "date": _iso_date,
     "day-first": lambda text: _short_date(text, day_first=True),
     "month-first": lambda text: _short_date(text, day_first=False),

@@ -321,12 +321,14 @@ def _label_column(columns: list[Column], *, needed: bool) -> Column | None:
     ):
         candidates = [column for column in candidates if better(column)] or candidates
     named = [column for column in candidates if not column.numbers]
-    if len(named) == 1 and all(_numbers(column, named[0]) for column in candidates if column.numbers):
+    if len(named) == 1 and all(
+        _are_numbers_of(column, named[0]) for column in candidates if column.numbers
+    ):
         return named[0]
     return candidates[0] if len(candidates) == 1 else None
 
 
-def _numbers(numbers: Column, names: Column) -> bool:
+def _are_numbers_of(numbers: Column, names: Column) -> bool:
     """Whether a column holds a number for each name of another column."""
     pairs = len({*zip(numbers.values, names.values, strict=True)})
     return numbers.distinct == names.distinct == pairs

@@ -74,7 +74,7 @@ def diagnose(item_type: ItemType, paths: Sequence[Files], options: Any = None) -
     for role, path in zip(guess_roles([*map(first_path, paths)]), paths, strict=True):
         errors: list[DataError] = []
         try:
-            data = _read(item_type, path, options, errors, schema)
+            data = _examine_file(item_type, path, options, errors, schema)
             files[role] = CheckedFile(role, data, item_type)
             schema = item_type.schema(data) if schema is None else schema
         except DataError as error:
@@ -95,7 +95,7 @@ def examine(
     for check in (*item_type.cross_file_checks, *item_type.label_type.cross_file_checks):
         all_findings += check(files)
     ranked = sorted(all_findings, key=lambda finding: _ORDER.index(finding.severity))
-    return DoctorReport(tuple(map(_report, files.values())), tuple(ranked))
+    return DoctorReport(tuple(map(_file_report, files.values())), tuple(ranked))
 
 
 def guess_roles(paths: Sequence[str]) -> list[str]:
@@ -118,7 +118,9 @@ def _role(path: str) -> str | None:
     return next((_NAMES[word] for word in words if word in _NAMES), None)
 
 
-def _read(item_type: ItemType, path: Files, options: Any, errors: list[DataError], schema: Any) -> Any:
+def _examine_file(
+    item_type: ItemType, path: Files, options: Any, errors: list[DataError], schema: Any
+) -> Any:
     try:
         return read_files_as_one(item_type, path, options, errors.append, schema=schema, examine=True)
     except DataError as error:
@@ -144,7 +146,7 @@ def _error_findings(errors: Sequence[DataError]) -> list[Finding]:
     return findings
 
 
-def _report(file: CheckedFile) -> FileReport:
+def _file_report(file: CheckedFile) -> FileReport:
     """The facts about a file."""
     item_type, data = file.item_type, file.data
     text, label = item_type.columns_of(data)

@@ -59,11 +59,12 @@ class LabelledItem(Protocol):
 def label_names(names: Iterable[str]) -> list[str]:
     """Labels, each once, in a fixed order: numbers by value, names by alphabet."""
     return sorted(
-        set(names), key=lambda name: (not _is_number(name), float(name) if _is_number(name) else 0.0, name)
+        set(names),
+        key=lambda name: (not _is_numeric_name(name), float(name) if _is_numeric_name(name) else 0.0, name),
     )
 
 
-def _is_number(name: str) -> bool:
+def _is_numeric_name(name: str) -> bool:
     try:
         return float(name) == float(name)
     except ValueError:
@@ -362,7 +363,7 @@ def training_weights(items: Iterable[object]) -> Floats | None:
     Raises:
         DataError: HW126, all weights are 0.
     """
-    weights = _weights(items)
+    weights = _item_weights(items)
     if len(weights) and not weights.any():
         raise DataError("HW126", "the weights of all that is trained on are 0")
     if not len(weights) or (weights == weights[0]).all():
@@ -374,13 +375,13 @@ def training_weights(items: Iterable[object]) -> Floats | None:
 def evaluation_weights(items: Sequence[object]) -> Floats | None:
     """The weights of held-out items (see `training_weights`); None also if all are 0, meaning equal
     weights."""
-    return training_weights(items) if _weights(items).any() else None
+    return training_weights(items) if _item_weights(items).any() else None
 
 
 def evaluation_mask(items: Sequence[object]) -> NDArray[np.bool_]:
     """Whether each held-out item counts in evaluation, `[items]`: those of weight 0 do not, unless all
     weights are 0."""
-    counts = _weights(items) > 0
+    counts = _item_weights(items) > 0
     return counts if counts.any() else ~counts
 
 
@@ -393,7 +394,7 @@ def evaluated_items(items: Sequence[T]) -> Sequence[T]:
 def effective_sample_size(items: Sequence[object]) -> tuple[int, float]:
     """The number of items with a positive weight, and Kish's effective sample size,
     `(sum w)^2 / sum w^2`."""
-    weights = _weights(items)
+    weights = _item_weights(items)
     weights = weights[weights > 0]
     if not len(weights):
         return 0, 0.0
@@ -401,6 +402,6 @@ def effective_sample_size(items: Sequence[object]) -> tuple[int, float]:
     return len(weights), float(weights.sum() ** 2 / (weights**2).sum())
 
 
-def _weights(items: Iterable[object]) -> NDArray[np.float64]:
+def _item_weights(items: Iterable[object]) -> NDArray[np.float64]:
     """The weights as they were read, `[items]`; 1 for items without one."""
     return np.array([getattr(item, "weight", 1.0) for item in items], dtype=np.float64)

@@ -147,13 +147,13 @@ def read_bags(
     if form is None:
         form = "uci" if is_uci(head[0][1]) else "csv"
         source.notes.append(f"format {form} guessed from the first line - override with --format")
-    names, header = _names(form, head, source, options, features or ())
+    names, header = _column_names(form, head, source, options, features or ())
     sample = [cells for _, cells in head[header:]]
     named = features if header and features is not None and {*features} <= {*names} else ()
     free = [i for i, name in enumerate(names) if name not in named]
     lone = features is not None and not labelled and _has_no_labels(form, names, free, features)
     bag, label = _choose(form, names, free, sample, source, options, lone)
-    chosen = _features(form, names, header, (bag, label), features, source)
+    chosen = _feature_columns(form, names, header, (bag, label), features, source)
     guess_note = "".join(f"; {note}" for note in source.notes if note.startswith(_GUESSED))
     columns = _BagColumns(names, bag, label if labelled else None, chosen, guess_note)
     if header:
@@ -195,7 +195,7 @@ def cell_number(cell: str) -> float | None:
         return None
 
 
-def _names(
+def _column_names(
     form: BagFormat, head: Sequence[Cells], source: DataSource, options: BagOptions, features: Sequence[str]
 ) -> tuple[tuple[str, ...], bool]:
     """The columns' names, or their numbers from "1", and whether the first row is a header."""
@@ -284,7 +284,7 @@ def _choose(
     return bag, label
 
 
-def _features(
+def _feature_columns(
     form: BagFormat,
     names: tuple[str, ...],
     header: bool,

@@ -168,7 +168,7 @@ def check_same_columns(first: Any, later: Any) -> None:
     Raises:
         DataError: HW111, naming the second file.
     """
-    ours, theirs = (_names(data.columns) for data in (first, later))
+    ours, theirs = (_chosen_columns(data.columns) for data in (first, later))
     if ours != theirs:
         shown, expected = (
             ", ".join(f"{key} {name!r}" for key, name in names.items()) for names in (theirs, ours)
@@ -182,7 +182,7 @@ def check_same_columns(first: Any, later: Any) -> None:
         )
 
 
-def _names(columns: Any) -> Mapping[str, str]:
+def _chosen_columns(columns: Any) -> Mapping[str, str]:
     """The chosen columns of a file, by what they hold."""
     keys = ("text", "label", "first", "second", "bag", "token", "tag")
     return {key: name for key in keys if isinstance(name := getattr(columns, key, None), str)}

@@ -200,7 +200,7 @@ def read_rows(
     """
     source = source_of(fspath(path), options, on_error, tabular)
     form, columns, records = open_records(source, labelled=False)
-    return input_rows(_rows(records, columns, source), source, form, columns)
+    return input_rows(_example_rows(records, columns, source), source, form, columns)
 
 
 def input_rows(
@@ -226,7 +226,9 @@ def input_rows(
     )
 
 
-def _rows(records: Iterator[Record], columns: Columns, source: DataSource) -> Iterator[InputRow[Example]]:
+def _example_rows(
+    records: Iterator[Record], columns: Columns, source: DataSource
+) -> Iterator[InputRow[Example]]:
     for record in records:
         text = read_text_field(record, columns.text, source)
         if text is not None:

@@ -127,7 +127,7 @@ def count_symbols(
         DataError: HW101 to HW106.
     """
     counts: Counter[str] = Counter()
-    for piece in _pieces(fspath(path), unit, encoding, errors):
+    for piece in _read_pieces(fspath(path), unit, encoding, errors):
         if isinstance(piece, list):
             counts.update(piece)
             continue
@@ -152,7 +152,7 @@ def read_stream(
         DataError: HW101 to HW106; HW280, a symbol is not in the vocabulary, which has no unknown symbol.
     """
     path, chunks = fspath(path), []
-    for piece in _pieces(path, symbols.unit, encoding, errors):
+    for piece in _read_pieces(path, symbols.unit, encoding, errors):
         try:
             chunks.append(symbols.encode(piece))
         except DataError as error:
@@ -185,14 +185,14 @@ def split_stream(stream: SymbolStream, parts: Sequence[int]) -> list[SymbolStrea
     ]
 
 
-def _pieces(path: str, unit: Unit, encoding: str, errors: str) -> Iterator[str | list[str] | bytes]:
+def _read_pieces(path: str, unit: Unit, encoding: str, errors: str) -> Iterator[str | list[str] | bytes]:
     if unit == "bytes":
-        return _bytes(path)
+        return _read_bytes(path)
     lines = read_member_lines(path, encoding, errors)  # refuses an unknown encoding; opens nothing yet
-    return _characters(path, encoding, errors) if unit == "characters" else _words(lines)
+    return _read_characters(path, encoding, errors) if unit == "characters" else _read_words(lines)
 
 
-def _words(lines: Iterator[Line]) -> Iterator[list[str]]:
+def _read_words(lines: Iterator[Line]) -> Iterator[list[str]]:
     words: list[str] = []
     for _, text in without_returns(lines):
         words += filter(None, text.replace("\t", " ").split(" "))
@@ -204,7 +204,7 @@ def _words(lines: Iterator[Line]) -> Iterator[list[str]]:
         yield words
 
 
-def _bytes(path: str) -> Iterator[bytes]:
+def _read_bytes(path: str) -> Iterator[bytes]:
     empty = True
     with open_file(path) as stream:
         while piece := read_piece(stream, path):
@@ -217,11 +217,11 @@ def _bytes(path: str) -> Iterator[bytes]:
         raise DataError("HW103", "the file is empty", path=path)
 
 
-def _characters(path: str, encoding: str, errors: str) -> Iterator[str]:
+def _read_characters(path: str, encoding: str, errors: str) -> Iterator[str]:
     """The characters of a file; "\\r\\n" becomes "\\n", also where a piece ends between them."""
     decoder = decoder_of(encoding, errors)
     start, rest = True, ""
-    for piece in chain(_bytes(path), [b""]):
+    for piece in chain(_read_bytes(path), [b""]):
         if start and (order := byte_order(piece, encoding)):
             decoder = decoder_of(f"{encoding}-{order}", errors)
         try:

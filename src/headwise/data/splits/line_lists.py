@@ -32,7 +32,7 @@ def drop_listed_items(parts: DataParts, listed: str) -> tuple[DataParts, int]:
     """
     if not parts.item_type.has_keys:
         raise ConfigError("--drop is for items on lines of their own, which a running text does not have")
-    places = {_place(item) for item, _, _ in _rows(parts, listed)}
+    places = {_place(item) for item, _, _ in _listed_items(parts, listed)}
     remaining = [item for item in parts.train if _place(item) not in places]
     dev = parts.dev if "dev" in parts.files else [item for item in parts.dev if _place(item) not in places]
     dropped = len(parts.train) + len(parts.dev) - len(remaining) - len(dev)
@@ -52,7 +52,7 @@ def reweight_listed_items(parts: DataParts, listed: str) -> tuple[DataParts, int
         DataError: HW111 and HW127 as for `drop_listed_items`; HW126, a weight is not a number of 0 or more.
     """
     weights = dict[Place, float]()
-    for item, row, line in _rows(parts, listed):
+    for item, row, line in _listed_items(parts, listed):
         name = next((name for name in WEIGHTS if name in row), None)
         if name is None:
             raise DataError("HW111", f"no column {WEIGHTS[0]!r} or {WEIGHTS[1]!r}", path=listed)
@@ -85,7 +85,7 @@ def _place(item: Example) -> Place:
     return getattr(item.line, "file", ""), int(item.line)
 
 
-def _rows(parts: DataParts, listed: str) -> Iterator[tuple[Example, dict[str, str], int]]:
+def _listed_items(parts: DataParts, listed: str) -> Iterator[tuple[Example, dict[str, str], int]]:
     """The training items that a list names, each with its row of the list and the line of that row.
 
     Where there are several training files, the column `file` of the list names that of each line, by its

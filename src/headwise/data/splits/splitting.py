@@ -115,7 +115,7 @@ def split_items(
         ConfigError: A size is negative, or a fraction above 1.
         DataError: HW141, if there are too few distinct items for the sizes.
     """
-    sizes = {"test": _size(test, len(items), "test"), "dev": _size(dev, len(items), "dev")}
+    sizes = {"test": _part_size(test, len(items), "test"), "dev": _part_size(dev, len(items), "dev")}
     groups = _Groups.of(keys, strata, seed)
     classes = groups.strata
     free = sum(int(groups.size(stratum_groups[1:]).sum()) for stratum_groups in classes.values())
@@ -188,7 +188,7 @@ def split_examples(
     return split_items(examples, keys, strata, dev, test, seed, path=path)
 
 
-def _size(size: float | int, total: int, name: str) -> int:
+def _part_size(size: float | int, total: int, name: str) -> int:
     """The number of items of a part, from a fraction or a number."""
     if size < 0 or (isinstance(size, float) and size >= 1 and size != int(size)):
         raise ConfigError(f"{name} size {size}; expected a share below 1 or a number")

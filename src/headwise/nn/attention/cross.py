@@ -60,7 +60,7 @@ def cross_attention(
             f"query {tuple(query.shape)}, key {tuple(key.shape)} and value {tuple(value.shape)} do not fit "
             f"one another or {queries} and {keys}"
         )
-    plan = _plan(queries, keys)
+    plan = _cross_plan(queries, keys)
     if not plan.groups:
         return value.new_zeros((queries.total, *value.shape[1:]))
     q, k, v = plan.queries.pad(query), plan.keys.pad(key), plan.keys.pad(value)
@@ -145,7 +145,7 @@ class _CrossPlan:
 
     @classmethod
     def of(cls, queries: Layout, keys: Layout) -> "_CrossPlan":
-        groups = _cut(queries.sizes, keys.sizes)
+        groups = _group_texts(queries.sizes, keys.sizes)
         return cls(
             groups,
             _Side.of(queries, groups),
@@ -154,7 +154,7 @@ class _CrossPlan:
         )
 
 
-def _plan(queries: Layout, keys: Layout) -> _CrossPlan:
+def _cross_plan(queries: Layout, keys: Layout) -> _CrossPlan:
     """Kept in the memo of the queries' layout."""
     name = (_CrossPlan, keys.sizes)
     if name not in queries.memo:
@@ -170,7 +170,7 @@ def _mask(sizes: list[int], device: torch.device) -> Tensor | None:
     return (places < torch.tensor(sizes, device=device)[:, None])[:, None, None, :]
 
 
-def _cut(queries: Sequence[int], keys: Sequence[int]) -> list[list[int]]:
+def _group_texts(queries: Sequence[int], keys: Sequence[int]) -> list[list[int]]:
     """Groups of texts of similar numbers of queries and keys, none of them 0."""
     sizes = list(zip(keys, queries, strict=True))
     texts = sorted(

@@ -58,12 +58,15 @@ def attention(query: Tensor, key: Tensor, value: Tensor, priors: Sequence[Prior]
     outputs = []
     for group, *packed in zip(plan.groups, *inputs, strict=True):
         q, k, v = (group.pad(x) for x in packed)
-        heads = [_heads(q[:, run], k[:, run], v[:, run], prior, group) for prior, run in _runs(priors)]
+        heads = [
+            _attend_heads(q[:, run], k[:, run], v[:, run], prior, group)
+            for prior, run in _runs_of_heads(priors)
+        ]
         outputs.append(group.unpad(heads[0] if len(heads) == 1 else torch.cat(heads, dim=1)))
     return plan.restore(outputs)
 
 
-def _heads(q: Tensor, k: Tensor, v: Tensor, prior: Prior, group: "Group") -> Tensor:
+def _attend_heads(q: Tensor, k: Tensor, v: Tensor, prior: Prior, group: "Group") -> Tensor:
     """The heads with one prior: `[texts, heads, longest, size]` three times -> one of values."""
     if isinstance(prior, Tuned):
         return _learned_head(q.squeeze(1), k.squeeze(1), v.squeeze(1), prior, group).unsqueeze(1)
@@ -96,7 +99,7 @@ def _learned_head(q: Tensor, k: Tensor, v: Tensor, prior: Tuned, group: "Group")
     return prior.add_values(weights @ v, weights, group.pairs)
 
 
-def _runs(priors: Sequence[Prior]) -> list[tuple[Prior, slice]]:
+def _runs_of_heads(priors: Sequence[Prior]) -> list[tuple[Prior, slice]]:
     """Neighbouring heads with equal priors, as slices of heads."""
     runs: list[tuple[Prior, slice]] = []
     for head, prior in enumerate(priors):

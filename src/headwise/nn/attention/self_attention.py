@@ -121,7 +121,7 @@ class SelfAttention(RaggedModule):
             bool(priors)
             and self.impl in ("auto", "banded")
             and not self.learned
-            and all(map(_plain, layers))
+            and all(map(_is_plain_linear, layers))
             and projected.is_supported(x.values, self.value.weight, priors, x.layout)
         )
 
@@ -130,7 +130,7 @@ class SelfAttention(RaggedModule):
         heads, sizes = self._attending, (len(self.priors), self.head_size)
         if len(heads) == len(self.priors):
             return projection(values).unflatten(-1, sizes)
-        if not _plain(projection):
+        if not _is_plain_linear(projection):
             return projection(values).unflatten(-1, sizes)[:, heads]  # what it does is its own
         # Where the heads are neighbours, their weights are a view.
         neighbours = heads[-1] - heads[0] == len(heads) - 1
@@ -140,7 +140,7 @@ class SelfAttention(RaggedModule):
         return linear(values, weight, bias).unflatten(-1, (len(heads), self.head_size))
 
 
-def _plain(projection: nn.Module) -> bool:
+def _is_plain_linear(projection: nn.Module) -> bool:
     """Whether a projection is a linear layer and nothing else: not replaced, and with nobody watching."""
     hooks = (
         *(projection._forward_hooks, projection._forward_pre_hooks),

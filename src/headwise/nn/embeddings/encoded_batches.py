@@ -69,10 +69,12 @@ def parsed_layout(
 ) -> Layout:
     """The layout of texts with these dependency heads; it computes tree distances on demand."""
     numbers = [torch.from_numpy(array) for array in heads]
-    return Layout([len(array) for array in heads], device, partial(_tree, heads), numbers, marks, matrices)
+    return Layout(
+        [len(array) for array in heads], device, partial(_distances_of, heads), numbers, marks, matrices
+    )
 
 
-def _tree(heads: Sequence[DependencyHeads], text: int, start: int, stop: int) -> Tensor:
+def _distances_of(heads: Sequence[DependencyHeads], text: int, start: int, stop: int) -> Tensor:
     return torch.from_numpy(distances_within(heads[text], start, stop))
 
 

@@ -47,8 +47,8 @@ class BiLSTM(RaggedModule):
         turned = (ends.index_select(0, layout.text_of) - layout.positions).clamp(min=0)
         states = x
         for forwards, backwards in zip(self.forwards, self.backwards, strict=True):
-            ahead = _read(forwards, states)
-            back = _read(backwards, states.map(lambda rows: rows.index_select(0, turned)))
+            ahead = _run_lstm(forwards, states)
+            back = _run_lstm(backwards, states.map(lambda rows: rows.index_select(0, turned)))
             both = torch.cat([ahead, back.index_select(0, turned)], dim=-1)
             states = x.with_values(self.dropout(both))
         ahead, back = states.values.split(self.config.hidden, dim=-1)
@@ -56,7 +56,7 @@ class BiLSTM(RaggedModule):
         return Encoded(states, last.masked_fill((layout.lengths == 0)[:, None], 0.0))
 
 
-def _read(lstm: nn.Module, x: Ragged) -> Tensor:
+def _run_lstm(lstm: nn.Module, x: Ragged) -> Tensor:
     """The states of an LSTM that reads each text from its first row on, `[total, hidden]`."""
     layout, (padded, _) = x.layout, x.to_padded()
     parts, carried = list[Tensor](), None

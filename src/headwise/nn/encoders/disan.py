@@ -91,7 +91,7 @@ def token2token(rows: Ragged, bound: float, *, before: bool) -> Ragged:
     sizes = rows.layout.sizes
     texts = sorted(range(len(sizes)), key=lambda t: -sizes[t])
     outputs = []
-    for part in _cut(texts, sizes, rows.values.shape[-1]):
+    for part in _group_texts(texts, sizes, rows.values.shape[-1]):
         batch = rows[part]
         if torch.is_grad_enabled():  # the weights of all texts would fill the memory: compute them again
             seen = checkpointed(_attend, batch.values, batch, bound, before)
@@ -104,7 +104,7 @@ def token2token(rows: Ragged, bound: float, *, before: bool) -> Ragged:
     return Ragged(torch.cat(outputs), rows.layout.select(texts))[places]
 
 
-def _cut(texts: list[int], sizes: tuple[int, ...], width: int) -> list[list[int]]:
+def _group_texts(texts: list[int], sizes: tuple[int, ...], width: int) -> list[list[int]]:
     """Texts, from the longest to the shortest, in groups that are padded together; none is empty."""
     groups: list[list[int]] = []
     for text in texts:

@@ -136,7 +136,7 @@ def record_attention(
             hook.remove()
 
 
-def _words(count: int, name: str = "word") -> tuple[AttentionNode, ...]:
+def _word_nodes(count: int, name: str = "word") -> tuple[AttentionNode, ...]:
     return tuple(AttentionNode(name, place, place + 1) for place in range(count))
 
 
@@ -159,7 +159,7 @@ def _self(
         weights = [reference.head_weights(q[:, h], k[:, h], p, pairs) for h, p in enumerate(priors)]
         for h, prior in enumerate(priors):
             mixed[rows, h] = reference.mix(weights[h], v[:, h], prior, pairs)
-        nodes = (AttentionNode("node"), *_words(size - 1)) if front else _words(size)
+        nodes = (AttentionNode("node"), *_word_nodes(size - 1)) if front else _word_nodes(size)
         looks.append(RecordedAttention("", text, torch.stack(weights), nodes, nodes, names))
     return looks, module.out(mixed.flatten(1))
 
@@ -174,7 +174,7 @@ def _graph(
     weights = query.new_zeros(*query.shape[:2], graph.nodes)
     if total:
         weights[:, :total] = _dense(query[:, :total], key, graph.context, table)
-    owner, nodes = _tree(graph)
+    owner, nodes = _partition_nodes(graph)
     for row in range(total, query.shape[1]):
         start = sum(graph.layout.sizes[: owner[row]])
         span = slice(start + nodes[row].start, start + nodes[row].stop)
@@ -189,7 +189,7 @@ def _graph(
     return looks, heads.merge(weights @ value)
 
 
-def _tree(graph: PartitionGraph) -> tuple[list[int], list[AttentionNode]]:
+def _partition_nodes(graph: PartitionGraph) -> tuple[list[int], list[AttentionNode]]:
     """The text of each node of a batch, and the position or span of each node."""
     owner, nodes = [], []
     for level, counts in enumerate(graph.counts):
@@ -224,15 +224,17 @@ def _star(
             [words, total + words, 2 * total + rows, words.new_tensor([2 * total + len(s)])]
         )
         relay_nodes = (AttentionNode("relay"),) * relays
-        beyond = (*_words(size, "state"), *_words(size), *relay_nodes, AttentionNode("nothing"))
+        beyond = (*_word_nodes(size, "state"), *_word_nodes(size), *relay_nodes, AttentionNode("nothing"))
         looks.append(
-            RecordedAttention("", text, weights[:, words][:, :, columns], _words(size, "state"), beyond)
+            RecordedAttention(
+                "", text, weights[:, words][:, :, columns], _word_nodes(size, "state"), beyond
+            )
         )
         seen = torch.cat([rows, len(s) + words])
         scores = ask[:, rows] @ relay_key[:, seen].transpose(-1, -2) / ask.shape[-1] ** 0.5
         of_relay = scores.softmax(-1)
         mixed[:, rows] = of_relay @ relay_value[:, seen]
-        nodes = (*relay_nodes, *_words(size, "state"))
+        nodes = (*relay_nodes, *_word_nodes(size, "state"))
         looks.append(RecordedAttention("", text, of_relay, relay_nodes, nodes))
     return looks, new, step.new_relay(step.relay_attention.merge(mixed), s)
 
@@ -247,7 +249,7 @@ def _mab(
     of, to = next((node_kinds for part, node_kinds in kinds.items() if part in name), ("word", "word"))
     for text, weights in enumerate(text_weights):
         asking, keys = (
-            _words(n) if kind == "word" else (AttentionNode(kind),) * n
+            _word_nodes(n) if kind == "word" else (AttentionNode(kind),) * n
             for kind, n in zip((of, to), weights.shape[1:], strict=True)
         )
         looks.append(RecordedAttention("", text, weights, asking, keys))
@@ -278,8 +280,8 @@ def cross_text_attention(
     text_weights, seen = _across(query, key, value, queries, keys, query.shape[-1] ** -0.5)
     looks = []
     for text, weights in enumerate(text_weights):
-        asking = _words(weights.shape[1]) if of == "word" else (AttentionNode(of),) * weights.shape[1]
-        looks.append(RecordedAttention("", text, weights, asking, _words(weights.shape[2], "other")))
+        asking = _word_nodes(weights.shape[1]) if of == "word" else (AttentionNode(of),) * weights.shape[1]
+        looks.append(RecordedAttention("", text, weights, asking, _word_nodes(weights.shape[2], "other")))
     return looks, seen.flatten(1)
 
 
@@ -307,7 +309,9 @@ def _disan(module: DirectionalAttention, x: Ragged, **_: object) -> tuple[list[R
         weights = scores.exp() * visible[..., None]
         weights = weights / weights.sum(1, keepdim=True).clamp(min=torch.finfo(h.dtype).tiny)
         seen[rows] = torch.einsum("ijd,jd->id", weights, h[rows])
-        looks.append(RecordedAttention("", text, weights.permute(2, 0, 1), _words(size), _words(size)))
+        looks.append(
+            RecordedAttention("", text, weights.permute(2, 0, 1), _word_nodes(size), _word_nodes(size))
+        )
     return looks, module.gated(h, seen)
 
 

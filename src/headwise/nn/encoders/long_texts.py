@@ -47,8 +47,8 @@ def encode_in_windows(encoder: nn.Module, x: Ragged, words: int, overlap: int) -
     ]
     starts = layout.offsets.tolist()
     parts, summaries, node = list[Tensor](), list[Tensor](), False
-    for group in _groups(plan):
-        read = _rows([(starts[text] + w.start, w.stop - w.start) for text, w in group], x.device)
+    for group in _window_groups(plan):
+        read = _row_numbers([(starts[text] + w.start, w.stop - w.start) for text, w in group], x.device)
         trees = partial(_tree_within, layout, group) if layout.parsed else None
         heads = None if layout.heads is None else [_heads_within(layout.heads[t], w) for t, w in group]
         marks = {
@@ -66,7 +66,7 @@ def encode_in_windows(encoder: nn.Module, x: Ragged, words: int, overlap: int) -
         encoded: Encoded = encoder(Ragged(x.values.index_select(0, read), inner))
         offsets = inner.offsets.tolist()
         owned = [(offsets[n] + w.first - w.start, w.last - w.first) for n, (_, w) in enumerate(group)]
-        parts.append(encoded.tokens.values.index_select(0, _rows(owned, x.device)))
+        parts.append(encoded.tokens.values.index_select(0, _row_numbers(owned, x.device)))
         if encoded.summary is not None:
             summaries.append(encoded.summary)
             node = encoded.summary_is_node
@@ -103,7 +103,7 @@ def _rows_within(rows: Tensor, window: TextWindow) -> Tensor:
     return torch.where(rows < 0, rows, torch.where(inside, rows - window.start, size + rows))
 
 
-def _groups(plan: list[tuple[int, TextWindow]]) -> Iterator[list[tuple[int, TextWindow]]]:
+def _window_groups(plan: list[tuple[int, TextWindow]]) -> Iterator[list[tuple[int, TextWindow]]]:
     """Windows that are read at the same time: what the encoder needs for them fits into the memory, however
     long the text is."""
     group, words = list[tuple[int, TextWindow]](), 0
@@ -117,6 +117,6 @@ def _groups(plan: list[tuple[int, TextWindow]]) -> Iterator[list[tuple[int, Text
     yield group
 
 
-def _rows(runs: list[tuple[int, int]], device: torch.device) -> Tensor:
+def _row_numbers(runs: list[tuple[int, int]], device: torch.device) -> Tensor:
     """The numbers of the rows of runs of rows, each given by its first and how many they are."""
     return torch.cat([torch.arange(first, first + size, device=device) for first, size in runs])

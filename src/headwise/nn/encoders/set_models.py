@@ -34,7 +34,7 @@ class SetModel(RaggedModule):
     def __init__(self, config: SetModelConfig):
         super().__init__()
         self.config = config
-        self.encoder = _encoder(config)
+        self.encoder = _build_encoder(config)
         self.pooling, self.decoder = _decoder(config)
 
     def forward(self, x: Ragged) -> Tensor:
@@ -53,7 +53,7 @@ class _Rows(nn.Sequential):
         return input.map(super().forward)
 
 
-def _encoder(config: SetModelConfig) -> nn.Sequential:
+def _build_encoder(config: SetModelConfig) -> nn.Sequential:
     blocks, width = config.blocks, config.blocks.width
     layers = nn.Sequential()
     if config.encoder == "rff":  # a block, too, has two linear layers in a row

@@ -117,8 +117,8 @@ def attention_weights(
         )
     model = _shared_copy(model, {}).eval()  # a copy, so that concurrent calls of the model are not recorded
     with record_attention(getattr(model, "encoder", model), getattr(model, "interaction", None)) as looks:
-        words, windows = _run(model, text)
-    below = 1 + max((_number(look) for look in looks if not _on_top(look)), default=-1)
+        words, windows = _run_model(model, text)
+    below = 1 + max((_layer_number(look) for look in looks if not _on_top(look)), default=-1)
     full_texts = [(text, TextWindow(0, len(tokens), 0, len(tokens))) for text, tokens in enumerate(words)]
     return [
         _attention_map(look, below, words, full_texts if _on_top_of_all(look) else windows)
@@ -141,7 +141,7 @@ def _shared_copy(module: Any, made: dict[int, Any]) -> Any:
     return twin
 
 
-def _run(
+def _run_model(
     model: WordModel | LanguageModel, text: Any
 ) -> tuple[list[tuple[str, ...]], list[tuple[int, TextWindow]]]:
     """Run the model; returns the words of its texts, and the text and window of each row of the batch."""
@@ -167,7 +167,7 @@ def _run(
         read = [(cut(pair.first), len(both.first)), (cut(pair.second), len(both.second))]
         encoded = [both]
     elif isinstance(model, TagModel):
-        sentence = _sentence(model, text)
+        sentence = _tokenised_sentence(model, text)
         encoded = model.encode_sentences([sentence])
         read = [(sentence.tokens, len(encoded[0]))]
     else:
@@ -183,7 +183,7 @@ def _run(
     ]
 
 
-def _sentence(model: TagModel, text: Any) -> TaggedSentence:
+def _tokenised_sentence(model: TagModel, text: Any) -> TaggedSentence:
     """The sentence of a text, which is tokenised, or of a list of words."""
     if isinstance(text, TaggedSentence):
         return text
@@ -193,7 +193,7 @@ def _sentence(model: TagModel, text: Any) -> TaggedSentence:
     return model.sentence(as_example(content))
 
 
-def _number(look: RecordedAttention) -> int:
+def _layer_number(look: RecordedAttention) -> int:
     """Number of the layer in a module's name, from 0; -1 without one (the pooling on top)."""
     return max((int(part) for part in re.findall(r"\d+", look.module)[-1:]), default=-1)
 
@@ -211,7 +211,7 @@ def _on_top_of_all(look: RecordedAttention) -> bool:
 def _attention_map(
     look: RecordedAttention, below: int, words: list[tuple[str, ...]], windows: list[tuple[int, TextWindow]]
 ) -> AttentionMap:
-    number = _number(look)
+    number = _layer_number(look)
     across = any(node.name == "other" for node in look.keys)
     at = (look.text + across * (len(windows) // 2)) % len(windows)
     (text, window), (seen, seen_window) = windows[look.text], windows[at]

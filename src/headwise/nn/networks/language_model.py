@@ -157,7 +157,7 @@ class LanguageModel(BaseModel):
         training = self.training
         self.eval()
         try:
-            for windows in _batches(evaluation_windows(len(text), self.context), batch_tokens):
+            for windows in _window_batches(evaluation_windows(len(text), self.context), batch_tokens):
                 inputs, targets = window_batch(text.ids, windows, self.device)
                 states, keep = self(inputs).values, scored_rows(windows, self.device)
                 yield self.losses(states.index_select(0, keep), targets.index_select(0, keep))
@@ -204,7 +204,7 @@ def scored_rows(windows: Sequence[LanguageWindow], device: torch.device | str = 
     return torch.from_numpy(np.concatenate(rows)).to(device)
 
 
-def _batches(windows: Iterator[LanguageWindow], most: int) -> Iterator[list[LanguageWindow]]:
+def _window_batches(windows: Iterator[LanguageWindow], most: int) -> Iterator[list[LanguageWindow]]:
     """Batches of consecutive windows with at most `most` symbols (but at least one window)."""
     batch: list[LanguageWindow] = []
     total = 0

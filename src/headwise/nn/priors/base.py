@@ -161,7 +161,7 @@ class Prior:
     def __add__(self, term: Prior) -> Prior:
         if not isinstance(term, Prior):
             return NotImplemented
-        return Sum((*_parts(self), *_parts(term)))
+        return Sum((*_summands(self), *_summands(term)))
 
     def to_json(self) -> dict[str, object]:
         """Plain data that `headwise.nn.priors.from_json` turns back into an equal prior."""
@@ -333,5 +333,5 @@ def check_number(prior: Prior, *names: str) -> None:
             raise ConfigError(f"{name} must be a finite number, at most {_LARGEST:g}, got {actual!r:.80}")
 
 
-def _parts(prior: Prior) -> Sequence[Prior]:
+def _summands(prior: Prior) -> Sequence[Prior]:
     return prior.parts if isinstance(prior, Sum) else (prior,)

@@ -59,7 +59,7 @@ def draw(
         marks = {name: torch.arange(length) // size for name, size in _UNITS.items()}
     if any(tuple(numbers.shape) != (length,) for numbers in marks.values()):
         raise ConfigError(f"a text of {length} nodes has as many marks of each name")
-    labels = [[_lines(head) for head in layer] for layer in layers]
+    labels = [[_label_lines(head) for head in layer] for layer in layers]
     longest = max(len(line) for layer in labels for lines in layer for line in lines)
     column = max(_GRID, math.ceil(longest * _LETTER)) + _GAP
     row = _GRID + _GAP + _LINE * max(len(lines) for layer in labels for lines in layer)
@@ -92,7 +92,7 @@ def draw(
     return str(picture)
 
 
-def _lines(prior: Prior) -> list[str]:
+def _label_lines(prior: Prior) -> list[str]:
     """The label of a head, a line for each term of a sum."""
     first, *terms = str(prior).split(" + ")
     return [first, *(f"+ {term}" for term in terms)]
@@ -104,7 +104,7 @@ def _square(
     """The id of a head's square, and its cells by opacity. The id is a hash of the content, so that
     drawings can share a page, and equal heads one definition."""
     shades: dict[float, list[str]] = {}
-    for query, row in enumerate(_weights(prior, length, tree, marks)):
+    for query, row in enumerate(_cell_weights(prior, length, tree, marks)):
         for key, weight in enumerate(row):
             if weight is not None:
                 shade = round(0.12 + 0.88 * weight, 2)  # never so faint that it looks unseen
@@ -113,7 +113,7 @@ def _square(
     return "hw-" + sha256(f"{length} {cells}".encode()).hexdigest()[:12], cells
 
 
-def _weights(
+def _cell_weights(
     prior: Prior, length: int, tree: Tensor | None, marks: Mapping[str, Tensor]
 ) -> list[list[float | None]]:
     """For every query and key: `exp(score)` as a part of the head's largest, None where not visible."""

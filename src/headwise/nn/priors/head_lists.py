@@ -67,7 +67,7 @@ def parse_layers(text: str | Sequence[str], heads: int, layers: int) -> tuple[tu
         _check_turns(len(priors), heads, "head")
         turns = heads // len(priors)
         made.append(tuple(priors) * turns)
-        parts += turns * sum(count * _size(prior) for prior, count in group)
+        parts += turns * sum(count * _count_priors(prior) for prior, count in group)
     turns = layers // len(groups)
     if parts * turns > MOST:
         raise ConfigError(
@@ -164,8 +164,8 @@ def _check_turns(listed: int, number: int, what: str) -> None:
         )
 
 
-def _size(prior: Prior) -> int:
+def _count_priors(prior: Prior) -> int:
     """How many priors it consists of."""
     if isinstance(prior, GlobalTokens):
-        return 1 + _size(prior.inner)
-    return sum(map(_size, prior.parts)) if isinstance(prior, Sum) else 1
+        return 1 + _count_priors(prior.inner)
+    return sum(map(_count_priors, prior.parts)) if isinstance(prior, Sum) else 1

@@ -86,7 +86,7 @@ def learned_modules(priors: Sequence[Prior], head_size: int, width: int) -> list
 
 def attach_terms(priors: Sequence[Prior], terms: Iterable[nn.Module]) -> Sequence[Prior]:
     """The priors of all heads of a layer with the modules that `learned_modules` made attached."""
-    of_part = dict(zip(_parts(priors), cast(Iterable[Terms], terms), strict=True))
+    of_part = dict(zip(_distinct_learned_priors(priors), cast(Iterable[Terms], terms), strict=True))
     if not of_part:
         return priors
     used = dict.fromkeys(of_part, 0)
@@ -100,6 +100,6 @@ def attach_terms(priors: Sequence[Prior], terms: Iterable[nn.Module]) -> Sequenc
     return tuned
 
 
-def _parts(priors: Sequence[Prior]) -> list[LearnedPrior]:
+def _distinct_learned_priors(priors: Sequence[Prior]) -> list[LearnedPrior]:
     """The different learned priors of a layer."""
     return list(dict.fromkeys(part for prior in priors for part in prior.learned))

@@ -278,7 +278,7 @@ class PriorReader:
             return text == "true"
         if kind is int and _WHOLE.fullmatch(text) and abs(int(text)) <= LARGEST:
             return int(text)
-        if kind is float and (number := _number(text, part=part)) is not None:
+        if kind is float and (number := _parse_number(text, part=part)) is not None:
             return number
         descriptions = {
             bool: "true or false",
@@ -289,7 +289,7 @@ class PriorReader:
         return self.fail(f"{field} must be {expected}, got {text!r}", start)
 
 
-def _number(text: str, *, part: bool) -> float | None:
+def _parse_number(text: str, *, part: bool) -> float | None:
     """A number as it is written, None if it is none."""
     if _NUMBER.fullmatch(text):
         return float(text)

@@ -86,9 +86,9 @@ def _evaluated(prior: Prior, pairs: PositionPairs, shape: tuple[int, ...]) -> Te
             why += '; a prior that looks at pairs.tree has to say tree_use = "error"'
         raise _wrong(prior, f"cannot be asked about pairs of the shape {list(shape)} ({why})") from error
     if not isinstance(visible, Tensor) or visible.dtype != torch.bool:
-        raise _wrong(prior, f"has a visible that gives {_kind(visible)}; expected a boolean tensor")
+        raise _wrong(prior, f"has a visible that gives {_kind_of(visible)}; expected a boolean tensor")
     if score is not None and not isinstance(score, Tensor):
-        raise _wrong(prior, f"has a score that gives {_kind(score)}; expected a tensor, or None")
+        raise _wrong(prior, f"has a score that gives {_kind_of(score)}; expected a tensor, or None")
     for name, tensor in (("visible", visible), ("score", score)):
         if tensor is not None and not _broadcasts(tensor, shape):
             problem = f"gives the shape {list(tensor.shape)} for pairs of the shape {list(shape)}"
@@ -131,7 +131,7 @@ def _broadcasts(tensor: Tensor, shape: tuple[int, ...]) -> bool:
         return False
 
 
-def _kind(result: object) -> str:
+def _kind_of(result: object) -> str:
     return f"one of {result.dtype}" if isinstance(result, Tensor) else repr(result)
 
 
@@ -156,7 +156,7 @@ def check_band(prior: Prior, lengths: Tensor) -> None:
     if band is None:
         return
     for place, size in enumerate(sizes):
-        _compare(prior, band, place, size)
+        _compare_on_text(prior, band, place, size)
     _checked.add(prior)
 
 
@@ -168,7 +168,7 @@ def is_built_in(prior: Prior) -> bool:
     return type(prior).__module__.startswith("headwise.") and all(map(is_built_in, inside))
 
 
-def _compare(prior: Prior, band: Band, place: int, size: int) -> None:
+def _compare_on_text(prior: Prior, band: Band, place: int, size: int) -> None:
     """Compare a prior with its band on a text of `size` words, text number `place` of the band."""
     pairs = PositionPairs.of_length(size)
     expected = prior.bias(pairs, torch.float64).expand(size, size)

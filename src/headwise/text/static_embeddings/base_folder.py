@@ -48,7 +48,7 @@ def load_base(folder: Path | str) -> StaticEmbeddings:
 @lru_cache(maxsize=1)
 def _load(folder: Path, _files: tuple[tuple[int, int, int], ...]) -> StaticEmbeddings:
     about = read_about(folder)
-    words = _words(folder / WORDS, _verified(folder, WORDS, about))
+    words = _read_words(folder / WORDS, _verified(folder, WORDS, about))
     return _base(about, words, read_tensors(folder, TENSORS, about), folder)
 
 
@@ -58,7 +58,7 @@ def read_about(folder: Path) -> JsonObject:
     Raises:
         BaseError: HW802 they are missing or damaged.
     """
-    about = _json(folder / ABOUT, _read(folder / ABOUT, ABOUT))
+    about = _json(folder / ABOUT, _read_file(folder / ABOUT, ABOUT))
     if not isinstance(about, dict) or about.get("format") != FORMAT:
         actual = about.get("format") if isinstance(about, dict) else about
         raise BaseError(f"{folder / ABOUT}: expected the format {FORMAT!r}, found {actual!r:.80}")
@@ -80,7 +80,7 @@ def read_tensors(folder: Path, name: str, about: JsonObject) -> dict[str, np.nda
 
 def _verified(folder: Path, name: str, about: JsonObject) -> bytes:
     """The content of a file, whose hash the metadata name."""
-    content = _read(folder / name, name)
+    content = _read_file(folder / name, name)
     match about.get("files"):
         case {**entries} if entries.get(name) == hashlib.sha256(content).hexdigest():
             return content
@@ -94,10 +94,10 @@ def read_word_list(folder: Path) -> list[str]:
     Raises:
         BaseError: HW802 the list is missing or damaged; HW803 it is not a list of distinct words.
     """
-    return _words(folder / WORDS, _read(folder / WORDS, WORDS))
+    return _read_words(folder / WORDS, _read_file(folder / WORDS, WORDS))
 
 
-def _words(path: Path, content: bytes) -> list[str]:
+def _read_words(path: Path, content: bytes) -> list[str]:
     words = _json(path, content)
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         raise BaseError(f"{path}: expected a list of words", code="HW803")
@@ -189,7 +189,7 @@ def save_base(base: StaticEmbeddings, folder: Path | str, card: str) -> None:
     (folder / ABOUT).write_text(json.dumps(about, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
 
 
-def _read(path: Path, name: str) -> bytes:
+def _read_file(path: Path, name: str) -> bytes:
     try:
         if path.stat().st_size > _LARGEST[name]:
             raise BaseError(f"{path}: larger than such a file can be ({_LARGEST[name]:,} bytes)")

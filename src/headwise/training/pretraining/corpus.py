@@ -52,16 +52,16 @@ def read_passages(
     """
     choose = random.Random(seed)
     for file in files:
-        for text in map(str.strip, _texts(file, options, note)):
+        for text in map(str.strip, _read_texts(file, options, note)):
             if not text:
                 continue
             if cut:
-                yield from _cut(text, longest, choose)
+                yield from _cut_passages(text, longest, choose)
             else:
                 yield text
 
 
-def _texts(file: str, options: ReadOptions, note: Callable[[str], None]) -> Iterator[str]:
+def _read_texts(file: str, options: ReadOptions, note: Callable[[str], None]) -> Iterator[str]:
     """The texts of a file: lines, cells of the text column, or the words of tagged sentences."""
     decoding = {"encoding": options.encoding, "encoding_errors": options.encoding_errors}
     item_type = (
@@ -84,7 +84,7 @@ def _texts(file: str, options: ReadOptions, note: Callable[[str], None]) -> Iter
         yield row.item.text
 
 
-def _cut(text: str, longest: int, choose: random.Random) -> Iterator[str]:
+def _cut_passages(text: str, longest: int, choose: random.Random) -> Iterator[str]:
     sentences = [sentence.strip() for sentence in _SENTENCE_END.split(text) if sentence.strip()]
     place = 0
     while place < len(sentences):

@@ -273,9 +273,9 @@ class _PretrainRun:
                     counts.add(cut(passage))
                     if number % _REPORT_EVERY == 0:
                         self._report("reading", number, None, f"{len(counts.counts):,} different words")
-                _write(passages_file, "".join(f"{_line(item)}\n" for item in sample.items()))
+                _write_text(passages_file, "".join(f"{_line(item)}\n" for item in sample.items()))
                 best = counts.counts.most_common(_COUNTED)
-                _write(counted, json.dumps([sum(counts.counts.values()), best], ensure_ascii=False))
+                _write_text(counted, json.dumps([sum(counts.counts.values()), best], ensure_ascii=False))
         self.total, pairs = json.loads(counted.read_text(encoding="utf-8", errors="surrogatepass"))
         text = passages_file.read_text(encoding="utf-8", errors="surrogatepass")
         return text.split("\n")[:-1], dict(pairs)
@@ -423,7 +423,7 @@ def _line(text: str) -> str:
     return text.replace("\n", " ").replace("\r", " ")
 
 
-def _write(path: Path, text: str) -> None:
+def _write_text(path: Path, text: str) -> None:
     with atomic_path(path) as partial:
         partial.write_text(text, encoding="utf-8", errors="surrogatepass")
 

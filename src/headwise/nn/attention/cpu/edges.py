@@ -98,11 +98,11 @@ class Tiles:
             tiles[:, 2] = np.searchsorted(tile, np.arange(len(tiles)))
             tiles[:, 3] = np.diff(np.append(tiles[:, 2], len(keys)))
             tiles[:, 4] = np.maximum.reduceat(labels.max(1), tiles[:, 2])
-        parts = _parts(np.append(start, len(tiles)), np.append(tiles[:, 2], len(keys)))
+        parts = _cut_by_cost(np.append(start, len(tiles)), np.append(tiles[:, 2], len(keys)))
         return cls(width, tiles, keys.astype(np.int32), labels, used, parts)
 
 
-def _parts(starts: np.ndarray, costs: np.ndarray) -> list[int]:
+def _cut_by_cost(starts: np.ndarray, costs: np.ndarray) -> list[int]:
     """Cut the work items into parts of about equal cost, at boundaries of texts.
 
     Args:
@@ -152,7 +152,7 @@ class Trees:
             text,
         )
         blocks = np.stack(columns, axis=1).astype(np.int64).reshape(-1, 6)
-        parts = _parts(np.append(start, len(blocks)), np.arange(len(blocks) + 1))
+        parts = _cut_by_cost(np.append(start, len(blocks)), np.arange(len(blocks) + 1))
         return cls(np.ascontiguousarray(blocks), np.ascontiguousarray(firsts, np.int64), parts)
 
 
@@ -216,7 +216,7 @@ class _TileAttention(torch.autograd.Function):
             place = head, *tiles.parts[part : part + 2]
             kernel(*arrays, tiles.tiles, tiles.keys, tiles.labels, *place, *dropout)
 
-        _run(work, q, tiles.parts)
+        _run_in_threads(work, q, tiles.parts)
         ctx.save_for_backward(query, key, value, table, out, stats)
         ctx.tiles, ctx.dropout = tiles, dropout
         return out.to(query.dtype)
@@ -239,7 +239,7 @@ class _TileAttention(torch.autograd.Function):
             plan = tiles.tiles, tiles.keys, tiles.labels
             kernel(*arrays, of_table[part, head], statistics, *plan, *place, *dropout)
 
-        _run(work, q, tiles.parts)
+        _run_in_threads(work, q, tiles.parts)
         gradients = dq, dk, dv, table_parts.sum((0, 1))
         return *(x.to(source.dtype) for x, source in zip(gradients, inputs, strict=True)), None, None, None
 
@@ -260,7 +260,7 @@ class _TreeAttention(torch.autograd.Function):
             place = head, *trees.parts[part : part + 2]
             kernel(*arrays, trees.blocks, trees.firsts, *place, *dropout)
 
-        _run(work, q, trees.parts)
+        _run_in_threads(work, q, trees.parts)
         ctx.save_for_backward(query, key, value, out, stats)
         ctx.trees, ctx.dropout = trees, dropout
         return out.to(query.dtype)
@@ -279,7 +279,7 @@ class _TreeAttention(torch.autograd.Function):
             place = head, *trees.parts[part : part + 2]
             kernel(*arrays, trees.blocks, trees.firsts, *place, *dropout)
 
-        _run(work, rows[0], trees.parts)
+        _run_in_threads(work, rows[0], trees.parts)
         return *(x.to(grad.dtype) for x in gradients), None, None, None
 
 
@@ -288,7 +288,7 @@ def _threshold(drop: float) -> int:
     return min(int(drop * 2**32), 2**32 - 1)
 
 
-def _run(work: Callable[[int, int], None], query: Tensor, parts: Sequence[int]) -> None:
+def _run_in_threads(work: Callable[[int, int], None], query: Tensor, parts: Sequence[int]) -> None:
     """Call `work(head, part)` for all heads and parts, in as many threads as torch would use."""
     rows, heads, _ = query.shape
     threads = torch.get_num_threads() if rows * heads > _ALONE else 1

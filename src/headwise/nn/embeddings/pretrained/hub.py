@@ -155,11 +155,11 @@ def load_pretrained(name: str, *, revision: str = "main", layers: int | None = N
     offline = os.environ.get("HF_HUB_OFFLINE", "").upper() in {"1", "ON", "YES", "TRUE"}
     options = {"local_files_only": local or offline, "revision": revision, "trust_remote_code": False}
     with silence_transformers(transformers):
-        settings = _settings(transformers, place, options)
+        settings = _load_config(transformers, place, options)
         check_encoder(transformers, settings, repr(place))
-        _cut(settings, layers, place)
+        _keep_first_layers(settings, layers, place)
         tokenizer, hub_tokenizer = _tokenizer(transformers, place, options)
-        encoder = _weights(transformers, place, settings, options)
+        encoder = _load_weights(transformers, place, settings, options)
     encoder = without_pooler(encoder, tokenizer, repr(place))
     return PretrainedEncoder(
         encoder,
@@ -181,7 +181,7 @@ def _headwise_kind(folder: Path) -> str:
     return ""
 
 
-def _settings(transformers: ModuleType, place: str, options: Mapping[str, object]) -> "PreTrainedConfig":
+def _load_config(transformers: ModuleType, place: str, options: Mapping[str, object]) -> "PreTrainedConfig":
     try:
         return transformers.AutoConfig.from_pretrained(place, **options)
     except OSError as error:
@@ -204,7 +204,7 @@ def _settings(transformers: ModuleType, place: str, options: Mapping[str, object
         ) from error
 
 
-def _cut(settings: "PreTrainedConfig", layers: int | None, place: str) -> None:
+def _keep_first_layers(settings: "PreTrainedConfig", layers: int | None, place: str) -> None:
     """Reduce the configuration to the first layers."""
     if layers is None or layers == settings.num_hidden_layers:
         return
@@ -238,7 +238,7 @@ def _tokenizer(
     return PieceTokenizer(loaded.backend_tokenizer.to_str()), loaded
 
 
-def _weights(
+def _load_weights(
     transformers: ModuleType, place: str, settings: "PreTrainedConfig", options: Mapping[str, object]
 ) -> "PreTrainedModel":
     try:
@@ -281,7 +281,7 @@ _LARGEST_TABLES = 1 << 24  # numbers in them
 
 def architecture_to_json(encoder: "PreTrainedModel") -> dict[str, object]:
     """The architecture of an encoder as plain data (for JSON)."""
-    return _shape(encoder.config.to_diff_dict())
+    return _shape_settings(encoder.config.to_diff_dict())
 
 
 def encoder_from_json(architecture: dict[str, object], tokenizer: str, where: str) -> PretrainedEncoder:
@@ -304,11 +304,11 @@ def encoder_from_json(architecture: dict[str, object], tokenizer: str, where: st
             that is too large, or would have code loaded.
     """
     transformers = import_extra("transformers")
-    _check(architecture, where)
+    _check_settings(architecture, where)
     try:
         pieces = PieceTokenizer(tokenizer)
         with silence_transformers(transformers):
-            settings = transformers.AutoConfig.for_model(**_shape(architecture))
+            settings = transformers.AutoConfig.for_model(**_shape_settings(architecture))
             check_encoder(transformers, settings, where)
             if not 0 < settings.num_hidden_layers <= _MOST:
                 raise ValueError(f"it cannot have {settings.num_hidden_layers} layers")
@@ -328,7 +328,7 @@ def encoder_from_json(architecture: dict[str, object], tokenizer: str, where: st
     return PretrainedEncoder(encoder, pieces, max_pieces(encoder), bool(pieces.prefix))
 
 
-def _shape(settings: Mapping[str, object]) -> dict[str, object]:
+def _shape_settings(settings: Mapping[str, object]) -> dict[str, object]:
     return {
         key: value for key, value in settings.items() if key not in _NO_SHAPE and not _is_dangerous(key)
     }
@@ -338,7 +338,7 @@ def _is_dangerous(key: str) -> bool:
     return key.startswith("_") or any(word in key for word in _DANGEROUS)
 
 
-def _check(settings: dict[str, object] | list[object], where: str) -> None:
+def _check_settings(settings: dict[str, object] | list[object], where: str) -> None:
     """Reject settings that would load code, or need excessive time or memory."""
     if isinstance(settings, list) and len(settings) > _MOST:
         raise PretrainedError(
@@ -354,7 +354,7 @@ def _check(settings: dict[str, object] | list[object], where: str) -> None:
                 f"{where}: {key!s:.80} is {shown}; at most {largest} is possible", code="HW707"
             )
         if isinstance(value, dict | list):
-            _check(value, where)
+            _check_settings(value, where)
 
 
 class _NoInitialValues(TorchFunctionMode):
