@@ -22,7 +22,7 @@ NB_MODULE(native, module) {
     headwise::bind_tag_crf(module);
     headwise::bind_tag_features(module);
     headwise::bind_pair_alignment(module);
-    headwise::bind_skip_gram(module);
+    headwise::bind_cbow(module);
     headwise::bind_near_duplicates(module);
     headwise::bind_softmax_loss(module);
     headwise::bind_split_features(module);

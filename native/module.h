@@ -22,7 +22,7 @@ void bind_chain_decoding(nanobind::module_& module);
 void bind_tag_crf(nanobind::module_& module);
 void bind_tag_features(nanobind::module_& module);
 void bind_pair_alignment(nanobind::module_& module);
-void bind_skip_gram(nanobind::module_& module);
+void bind_cbow(nanobind::module_& module);
 void bind_near_duplicates(nanobind::module_& module);
 void bind_softmax_loss(nanobind::module_& module);
 void bind_split_features(nanobind::module_& module);

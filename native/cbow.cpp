@@ -136,7 +136,7 @@ std::tuple<double, int64_t> train_passages(Array1<const int32_t> flat, Array1<co
 
 }  // namespace
 
-void bind_skip_gram(nb::module_& module) {
+void bind_cbow(nb::module_& module) {
     module.def("train_passages", &train_passages, array("flat"), array("starts"), array("order"),
                array("vectors"), array("outputs"), array("keep"), array("table"), nb::arg("width"),
                nb::arg("negatives"), nb::arg("rate"), nb::arg("last_rate"), array("state"));
