@@ -19,6 +19,7 @@ from headwise.artifacts.model_folder import is_headwise_folder
 from headwise.artifacts.save import check_target
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.core.folder_layout import MANIFEST, RUN_FOLDER
+from headwise.data.doctor.check_registry import checks_of
 from headwise.data.doctor.examined_file import CheckedFile
 from headwise.data.files.compression import read_once
 from headwise.data.files.file_lists import place
@@ -35,7 +36,8 @@ from headwise.training.settings import RunConfig
 def warn_of_label_problems(parts: DataParts, request: TrainingRequest, reporter: Reporter) -> None:
     """Report what the doctor finds in the labels of the training file, as it makes a model worse."""
     file = CheckedFile("train", parts.files["train"], parts.item_type)
-    checks = [*parts.item_type.label_type.warned, *parts.item_type.warned]
+    kinds = parts.item_type.label_type, parts.item_type
+    checks = [check for kind in kinds for check in checks_of(kind).in_training]
     findings = [finding for check in checks for finding in check(file)]
     for finding in findings:
         reporter.warn(f"{finding.message}; {finding.fix}")

@@ -2,6 +2,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwise.data.columns.text_columns import Columns
+from headwise.data.doctor.check_registry import checks_of
 from headwise.data.doctor.examined_file import CheckedFile
 from headwise.data.items.dataset import Dataset
 from headwise.data.items.examples import Example
@@ -16,11 +17,8 @@ def dataset(path, pairs):
 def check_files(files):
     kind = ITEM_TYPES_BY_TASK["classify"]
     own = {role: CheckedFile(role, data, kind) for role, data in files.items()}
-    return [
-        found
-        for check in (*kind.cross_file_checks, *kind.label_type.cross_file_checks)
-        for found in check(own)
-    ]
+    checks = *checks_of(kind).across, *checks_of(kind.label_type).across
+    return [found for check in checks for found in check(own)]
 
 
 def test_shared_texts():

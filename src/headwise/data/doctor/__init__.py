@@ -1,5 +1,5 @@
 """Check data files before training: facts, and findings with their remedies.
 
-One flow serves all item types (`flow`). Each item type and each label type has a list of check functions. A
-check yields findings and shares nothing with the others but the file.
+One procedure serves all item types (`diagnose`). `check_registry` lists the checks of each item type and
+each label type. A check yields findings and shares nothing with the others but the file.
 """

@@ -4,12 +4,14 @@ import re
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from math import ceil
 from pathlib import Path, PurePath
 from typing import Any
 
 from headwise.core.config import unknown_name_error
 from headwise.core.errors import ConfigError
+from headwise.data.doctor.check_registry import checks_of
 from headwise.data.doctor.doctor_report import DoctorReport, FactNames, FileReport, LengthSummary
 from headwise.data.doctor.examined_file import CheckedFile
 from headwise.data.doctor.findings import SHOWN, Finding, count, with_remainder
@@ -87,12 +89,12 @@ def examine(
     item_type: ItemType, files: Mapping[str, CheckedFile], findings: Sequence[Finding] = ()
 ) -> DoctorReport:
     """Check files that have been read, by their roles; `findings` are those of reading them."""
-    all_findings = [*findings]
+    all_findings, lists = [*findings], (checks_of(item_type), checks_of(item_type.label_type))
     for file in files.values():
         all_findings += file.data.findings
-        for check in (*item_type.checks, *item_type.label_type.checks):
+        for check in chain.from_iterable(checks.single for checks in lists):
             all_findings += check(file)
-    for check in (*item_type.cross_file_checks, *item_type.label_type.cross_file_checks):
+    for check in chain.from_iterable(checks.across for checks in lists):
         all_findings += check(files)
     ranked = sorted(all_findings, key=lambda finding: _ORDER.index(finding.severity))
     return DoctorReport(tuple(map(_file_report, files.values())), tuple(ranked))

@@ -1,13 +1,12 @@
 """A file that the doctor looks at."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from headwise.data.doctor.findings import Finding
 from headwise.data.splits.contamination import ContaminationIndex
 from headwise.data.splits.duplicates import indices_by_key
 from headwise.data.splits.text_signatures import EMPTY_DIGEST, first_places, normal_text, text_digests
@@ -83,13 +82,6 @@ class CheckedFile:
         for number, group in zip(repeated.tolist(), first[repeated].tolist(), strict=True):
             groups.setdefault(group, []).append(number)
         return [*groups.values()]
-
-
-Check = Callable[[CheckedFile], Iterator[Finding]]
-"""A check of one file."""
-
-BetweenCheck = Callable[[Mapping[str, CheckedFile]], Iterator[Finding]]
-"""A check across files, by their roles."""
 
 
 def pairs_of(files: Mapping[str, CheckedFile]) -> Iterator[tuple[CheckedFile, CheckedFile]]:

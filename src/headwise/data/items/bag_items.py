@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from headwise.data.columns.column_names import normal_name
 from headwise.data.columns.item_options import DEFAULT_BAG_OPTIONS, BagOptions
@@ -24,9 +24,6 @@ from headwise.data.readers.bags import (
     read_bags,
 )
 
-if TYPE_CHECKING:
-    from headwise.data.doctor.examined_file import BetweenCheck, Check
-
 
 class BagItems(ItemType[Bag]):
     """Bags of feature vectors, with one label per bag."""
@@ -34,22 +31,6 @@ class BagItems(ItemType[Bag]):
     nouns: ClassVar[DisplayNames] = DisplayNames("bag", "bags", "instances")
     options = BagOptions
     columns_heading: ClassVar[str] = "features in columns"
-
-    @property
-    def checks(self) -> "tuple[Check, ...]":
-        from headwise.data.doctor import item_checks, text_checks
-
-        return (
-            text_checks.duplicate_items,
-            item_checks.constant_features,
-            item_checks.single_instance_bags,
-        )
-
-    @property
-    def cross_file_checks(self) -> "tuple[BetweenCheck, ...]":
-        from headwise.data.doctor import text_checks
-
-        return (text_checks.shared_items,)
 
     def read(self, path: str, options=None, on_error: OnError = raise_error, *, schema=None) -> BagData:
         return read_bags(path, options or DEFAULT_BAG_OPTIONS, on_error, features=schema)

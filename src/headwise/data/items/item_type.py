@@ -18,7 +18,7 @@ from headwise.data.files.file_source import FileHead
 from headwise.data.files.fingerprint import Fingerprint, hash_fields
 from headwise.data.items.dataset import InputRows
 from headwise.data.items.examples import DisplayNames, Parse
-from headwise.data.items.label_types import SINGLE_LABEL_TYPE, DoctorChecks, LabelType
+from headwise.data.items.label_types import SINGLE_LABEL_TYPE, LabelType
 
 if TYPE_CHECKING:
     from headwise.data.splits.splitting import Split
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 
 
-class ItemType(DoctorChecks, ABC, Generic[Item]):
+class ItemType(ABC, Generic[Item]):
     """An item type with its label type.
 
     Args:

@@ -7,7 +7,7 @@ against it, and gives the strata of a split.
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -25,30 +25,8 @@ from headwise.data.items.labels import (
 )
 from headwise.data.items.training_labels import check_label_names, drop_unknown_labels, respell_labels
 
-if TYPE_CHECKING:
-    from headwise.data.doctor.examined_file import BetweenCheck, Check
 
-
-class DoctorChecks:
-    """What the doctor checks of an item type or a label type."""
-
-    @property
-    def checks(self) -> "tuple[Check, ...]":
-        """The doctor's checks of a single file."""
-        return ()
-
-    @property
-    def warned(self) -> "tuple[Check, ...]":
-        """Those of `checks` that training runs, too."""
-        return ()
-
-    @property
-    def cross_file_checks(self) -> "tuple[BetweenCheck, ...]":
-        """The doctor's checks across files."""
-        return ()
-
-
-class LabelType(DoctorChecks):
+class LabelType:
     """The label type of items (base class)."""
 
     classes: ClassVar[bool] = True
@@ -180,47 +158,6 @@ class SingleLabelType(LabelType):
 
     one_label = True
 
-    @property
-    def checks(self) -> "tuple[Check, ...]":
-        from headwise.data.doctor import label_checks, shortcut_checks, text_checks
-
-        return (
-            label_checks.no_labels,
-            label_checks.one_class,
-            text_checks.conflicting_labels,
-            label_checks.rare_labels,
-            label_checks.spelling_variants,
-            label_checks.glued_labels,
-            label_checks.swapped_columns,
-            label_checks.date_labels,
-            label_checks.missing_value_labels,
-            label_checks.unlikely_labels,
-            label_checks.uneven_weights,
-            shortcut_checks.leaks,
-        )
-
-    @property
-    def warned(self) -> "tuple[Check, ...]":
-        from headwise.data.doctor import label_checks, text_checks
-
-        return (
-            text_checks.conflicting_labels,
-            label_checks.rare_labels,
-            label_checks.spelling_variants,
-            label_checks.glued_labels,
-            label_checks.swapped_columns,
-            label_checks.date_labels,
-            label_checks.missing_value_labels,
-            label_checks.unlikely_labels,
-            label_checks.uneven_weights,
-        )
-
-    @property
-    def cross_file_checks(self) -> "tuple[BetweenCheck, ...]":
-        from headwise.data.doctor import label_checks
-
-        return (label_checks.unknown_labels,)
-
     def is_unlabelled(self, item) -> bool:
         return not isinstance(item.label, str)
 
@@ -274,38 +211,6 @@ class LabelSetType(LabelType):
 
     noun, multi_label = "label", True
 
-    @property
-    def checks(self) -> "tuple[Check, ...]":
-        from headwise.data.doctor import label_checks, shortcut_checks, text_checks
-
-        return (
-            label_checks.no_labels,
-            label_checks.unlabelled_items,
-            text_checks.conflicting_labels,
-            label_checks.rare_labels,
-            label_checks.universal_labels,
-            label_checks.none_labels,
-            label_checks.inseparable_labels,
-            label_checks.spelling_variants,
-            label_checks.glued_labels,
-            label_checks.swapped_columns,
-            label_checks.date_labels,
-            label_checks.uneven_weights,
-            shortcut_checks.leaks,
-        )
-
-    @property
-    def warned(self) -> "tuple[Check, ...]":
-        from headwise.data.doctor import label_checks
-
-        return (label_checks.none_labels, label_checks.uneven_weights)
-
-    @property
-    def cross_file_checks(self) -> "tuple[BetweenCheck, ...]":
-        from headwise.data.doctor import label_checks
-
-        return (label_checks.unknown_labels,)
-
     def is_unlabelled(self, item) -> bool:
         return not all(isinstance(label, str) for label in item.labels)
 
@@ -358,25 +263,6 @@ class NumericLabelType(LabelType):
     """A number, such as a score or a price."""
 
     classes, numeric = False, True
-
-    @property
-    def checks(self) -> "tuple[Check, ...]":
-        from headwise.data.doctor import label_checks
-
-        return (
-            label_checks.no_labels,
-            label_checks.not_numbers,
-            label_checks.one_number,
-            label_checks.outliers,
-            label_checks.grouped_numbers,
-            label_checks.uneven_weights,
-        )
-
-    @property
-    def warned(self) -> "tuple[Check, ...]":
-        from headwise.data.doctor import label_checks
-
-        return (label_checks.outliers, label_checks.grouped_numbers, label_checks.uneven_weights)
 
     def is_unlabelled(self, item) -> bool:
         return item.label is None

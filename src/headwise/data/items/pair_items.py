@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from headwise.core.config import from_dict
 from headwise.core.errors import ConfigError
@@ -24,9 +24,6 @@ from headwise.data.splits.duplicates import chain_keys, pair_group_keys, pair_ke
 from headwise.data.splits.splitting import Split, split_items
 from headwise.data.splits.text_signatures import words_for_comparison
 
-if TYPE_CHECKING:
-    from headwise.data.doctor.examined_file import BetweenCheck, Check
-
 _PAIR_SEPARATOR = "\N{SYMBOL FOR RECORD SEPARATOR}"
 _COLUMNS = {"first_column", "second_column"}  # settings for pairs only
 
@@ -39,25 +36,6 @@ class PairItems(ItemType[Pair]):
     )
     options = PairOptions
     sides: ClassVar[int] = 2
-
-    @property
-    def checks(self) -> "tuple[Check, ...]":
-        from headwise.data.doctor import item_checks, text_checks
-
-        return (
-            text_checks.lengths,
-            text_checks.duplicate_items,
-            text_checks.characters,
-            item_checks.half_empty,
-            item_checks.reversed_pairs,
-            item_checks.single_text_shortcut,
-        )
-
-    @property
-    def cross_file_checks(self) -> "tuple[BetweenCheck, ...]":
-        from headwise.data.doctor import item_checks, text_checks
-
-        return (text_checks.shared_items, item_checks.shared_firsts, item_checks.reversed_pairs_between)
 
     def read(
         self, path: str, options=None, on_error: OnError = raise_error, *, schema=None

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import ClassVar, Self
 
 from headwise.core.config import from_dict
 from headwise.core.tokenizer import Tokenizer, get_tokenizer, normalize_tokens
@@ -20,9 +20,6 @@ from headwise.data.items.label_types import TAGS, LabelType
 from headwise.data.readers.labelled_files import read_rows
 from headwise.data.readers.tag_format_guess import RECOGNISERS, looks_tagged, looks_tokenized
 from headwise.data.readers.tagged_files import TaggedData, read_tagged
-
-if TYPE_CHECKING:
-    from headwise.data.doctor.examined_file import BetweenCheck, Check
 
 FORMATS = frozenset(RECOGNISERS)
 _COLUMNS = {"tag_column", "token_column", "head_column"}
@@ -44,33 +41,6 @@ class TaggedSentenceItems(ItemType[TaggedSentence]):
     options, prediction_options = TagOptions, (ReadOptions,)
     sides: ClassVar[int] = 1
     has_tags: ClassVar[bool] = True
-
-    @property
-    def checks(self) -> "tuple[Check, ...]":
-        from headwise.data.doctor import item_checks, text_checks
-
-        return (
-            item_checks.one_tag,
-            item_checks.scheme,
-            item_checks.conflicting_tags,
-            text_checks.duplicate_items,
-            text_checks.near_duplicate_items,
-            item_checks.unbroken_sentences,
-            item_checks.long_sentences,
-            item_checks.few_spans,
-        )
-
-    @property
-    def warned(self) -> "tuple[Check, ...]":
-        from headwise.data.doctor import item_checks
-
-        return (item_checks.unbroken_sentences,)
-
-    @property
-    def cross_file_checks(self) -> "tuple[BetweenCheck, ...]":
-        from headwise.data.doctor import item_checks, text_checks
-
-        return (text_checks.shared_items, item_checks.unknown_tags)
 
     def __init__(self, label_type: LabelType = TAGS, tokenizer: str = "penn"):
         super().__init__(label_type)

@@ -7,7 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from headwise.core.errors import ConfigError
 from headwise.data.columns.item_options import DEFAULT_STREAM_OPTIONS, StreamOptions
@@ -35,9 +35,6 @@ from headwise.data.readers.streams import (
 from headwise.data.splits.splitting import Split
 from headwise.metrics.perplexity import Unit
 
-if TYPE_CHECKING:
-    from headwise.data.doctor.examined_file import BetweenCheck, Check
-
 NO_LABELS = (
     "a language model gives texts no labels; headwise sample lets it write, and headwise evaluate says how "
     "well it predicts a text"
@@ -59,18 +56,6 @@ class SymbolStreamItems(ItemType[int]):
     columns_heading: ClassVar[str] = ""
     class_noun: ClassVar[str] = "character"
     lines: ClassVar[str] = "lines"
-
-    @property
-    def checks(self) -> "tuple[Check, ...]":
-        from headwise.data.doctor import item_checks
-
-        return (item_checks.short_training_text, item_checks.strange_characters, item_checks.tables)
-
-    @property
-    def cross_file_checks(self) -> "tuple[BetweenCheck, ...]":
-        from headwise.data.doctor import item_checks
-
-        return (item_checks.unlike_training,)
 
     def __init__(
         self,

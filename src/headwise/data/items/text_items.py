@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from headwise.core.config import from_dict
 from headwise.core.errors import ConfigError
@@ -43,9 +43,6 @@ from headwise.data.items.label_types import SINGLE_LABEL_TYPE, LabelType
 from headwise.data.items.labels import look_like_measurements, look_like_scores
 from headwise.data.readers.labelled_files import open_records, read_examples, read_rows
 
-if TYPE_CHECKING:
-    from headwise.data.doctor.examined_file import BetweenCheck, Check
-
 
 class TextSchema(NamedTuple):
     """What files of texts must fit.
@@ -67,30 +64,6 @@ class TextItems(ItemType[Example]):
 
     nouns: ClassVar[DisplayNames] = TEXTS
     sides: ClassVar[int] = 1
-
-    @property
-    def checks(self) -> "tuple[Check, ...]":
-        from headwise.data.doctor import tabular_checks, text_checks
-
-        return (
-            text_checks.lengths,
-            text_checks.duplicate_items,
-            text_checks.near_duplicate_items,
-            text_checks.characters,
-            tabular_checks.tabular_columns_check,
-        )
-
-    @property
-    def warned(self) -> "tuple[Check, ...]":
-        from headwise.data.doctor import tabular_checks
-
-        return (tabular_checks.tabular_columns_check,)
-
-    @property
-    def cross_file_checks(self) -> "tuple[BetweenCheck, ...]":
-        from headwise.data.doctor import text_checks
-
-        return (text_checks.shared_items,)
 
     def __init__(self, label_type: LabelType = SINGLE_LABEL_TYPE):
         super().__init__(label_type)
