@@ -1,8 +1,8 @@
 """Training losses and dev scores of models of texts, of text pairs and of bags.
 
-`TextObjective` holds what the objectives of one label (`ClassificationObjective`), of label sets
-(`MultiLabelObjective`) and of numbers (`NumberObjective`) share. The linear model joins the network after
-the epochs: `headwise.training.ensembles`.
+`TextObjective` is the base class of the objectives of one label (`ClassificationObjective`), of label sets
+(`MultiLabelObjective`) and of numbers (`NumberObjective`). The linear model joins the network after the
+epochs: `headwise.training.ensembles`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,11 +11,9 @@ from typing import Any, ClassVar, Generic, TypeVar, cast
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from headwise.data.items.dataset import items_at, lengths_of, subset_of
-from headwise.data.items.examples import Example
 from headwise.data.items.label_types import LABEL_SET_TYPE, NUMERIC_LABEL_TYPE, SINGLE_LABEL_TYPE, LabelType
 from headwise.data.splits.duplicates import first_in_group
 from headwise.metrics.classification_scores import (
@@ -73,26 +71,31 @@ class TextObjective(Generic[AnyReader]):
 
     Args:
         model: The model that encodes them.
-        train: Training texts or pairs.
-        dev: Dev texts or pairs.
+        train: Training texts, pairs or bags, and their targets.
+        dev: The same for dev.
+        weights: Weights of the training texts, `[texts]`, 1 on average; None where all are equal.
+        dev_weights: Weights of the dev texts.
     """
 
     label_type: ClassVar[LabelType]
-    train_targets: np.ndarray
-    dev_targets: np.ndarray
     label_name_count = 0
     """Number of label names at the end of the training texts."""
     out_of_scope: Sequence[object] = ()
     """Texts of none of the labels, which choose the weights of the novelty detector."""
 
-    def __init__(self, model: AnyReader, train: Sequence[Any], dev: Sequence[Any]):
-        self.model = model
-        self.text_weights: np.ndarray | None = None
-        self.dev_weights: np.ndarray | None = None
+    def __init__(
+        self,
+        model: AnyReader,
+        train: ItemsWithTargets,
+        dev: ItemsWithTargets,
+        weights: np.ndarray | None = None,
+        dev_weights: np.ndarray | None = None,
+    ):
+        self.model, self.device = model, model.device
+        self.train_items, self.train_targets = model.encoded(train[0]), train[1]
+        self.dev_items, self.dev_targets = model.encoded(dev[0]), dev[1]
+        self.text_weights, self.dev_weights = weights, dev_weights
         self.label_weights: Tensor | None = None
-        self.device = model.device
-        self.train_items = model.encoded(train)
-        self.dev_items = model.encoded(dev)
         model.remember(chain(self.train_items, self.dev_items))
 
     @property
@@ -192,46 +195,39 @@ class TextObjective(Generic[AnyReader]):
         return torch.from_numpy(values).to(self.device)
 
 
-AnyClassifier = TypeVar("AnyClassifier", TextClassifierModel, PairModel, BagModel)
+AnyClassifier = TypeVar("AnyClassifier", TextClassifierModel, PairModel, BagModel, MultiLabelModel)
 
 
-class ClassificationObjective(TextObjective[AnyClassifier]):
-    """The training loss of classifiers, and their dev scores (see `headwise.training.loop`).
-
-    Args:
-        model: The classifier.
-        train: Training texts or pairs and their targets: label indices, or label probabilities where some
-            labels are soft (see `headwise.metrics.classification_scores`).
-        dev: Dev texts or pairs and their targets.
-        weights: Weights of the training texts, `[texts]`, 1 on average; None where all are equal.
-        dev_weights: Weights of the dev texts.
-    """
-
-    label_type = SINGLE_LABEL_TYPE
+class LabelObjective(TextObjective[AnyClassifier]):
+    """Base class of the objectives of labels: class weights, label smoothing, label names as texts."""
 
     def __init__(
         self,
         model: AnyClassifier,
         train: ItemsWithTargets,
         dev: ItemsWithTargets,
-        *,
         weights: np.ndarray | None = None,
         dev_weights: np.ndarray | None = None,
     ):
-        super().__init__(model, train[0], dev[0])
-        self.train_targets, self.dev_targets = train[1], dev[1]
-        self.text_weights, self.dev_weights = weights, dev_weights
+        super().__init__(model, train, dev, weights, dev_weights)
         settings = model.config.bags if isinstance(model, BagModel) else model.config.classifier
         counts = target_labels(self.label_type).counts(self.train_targets, weights, len(model.labels))
         self.label_weights = class_weights(settings.class_weights, model.labels, counts.tolist())
         self._smoothing = settings.label_smoothing
-        if not isinstance(model, BagModel):
-            parse_operating_points(
-                model.config.classifier.thresholds, model.labels
-            )  # raises for unknown labels early
-        self.label_name_count = 0
-        if isinstance(model, TextClassifierModel) and model.config.base.names:
+        if not isinstance(model, BagModel):  # an unknown label is an error before training
+            parse_operating_points(model.config.classifier.thresholds, model.labels)
+        if isinstance(model, TextClassifierModel | MultiLabelModel) and model.config.base.names:
             append_label_names(self)
+
+
+class ClassificationObjective(LabelObjective[AnyClassifier]):
+    """The training loss of classifiers with one label per item, and their dev scores.
+
+    Targets are label indices, or label probabilities where some labels are soft (see
+    `headwise.metrics.classification_scores`).
+    """
+
+    label_type = SINGLE_LABEL_TYPE
 
     def loss(self, texts: Sequence[int]) -> Tensor:
         targets = self.to_device(self.train_targets[list(texts)])
@@ -292,38 +288,11 @@ def label_dev_scores(
     return {"accuracy": accuracy, "macro_f1": macro_f1, "loss": mean_loss(logits, targets, weights)}
 
 
-class MultiLabelObjective(TextObjective[MultiLabelModel]):
-    """The training loss of multi-label classifiers, and their dev scores (see `headwise.training.loop`).
-
-    Args:
-        model: The multi-label model.
-        train: Training texts and multi-hot labels, `[texts, labels]`.
-        dev: Dev texts and multi-hot labels.
-        weights: Weights of the training texts, `[texts]`, 1 on average; None where all are equal.
-        dev_weights: Weights of the dev texts.
-    """
+class MultiLabelObjective(LabelObjective[MultiLabelModel]):
+    """The training loss of multi-label classifiers, and their dev scores. Targets are multi-hot labels,
+    `[texts, labels]`."""
 
     label_type = LABEL_SET_TYPE
-
-    def __init__(
-        self,
-        model: MultiLabelModel,
-        train: tuple[Sequence[Example], NDArray[np.bool_]],
-        dev: tuple[Sequence[Example], NDArray[np.bool_]],
-        weights: np.ndarray | None = None,
-        dev_weights: np.ndarray | None = None,
-    ):
-        super().__init__(model, train[0], dev[0])
-        self.train_targets, self.dev_targets = train[1], dev[1]
-        self.text_weights, self.dev_weights = weights, dev_weights
-        self.label_name_count = 0
-        if model.config.base.names:
-            append_label_names(self)
-        settings = model.config.classifier
-        counts = target_labels(self.label_type).counts(train[1], weights, len(model.labels))
-        self.label_weights = class_weights(settings.class_weights, model.labels, counts.tolist())
-        self._smoothing = settings.label_smoothing
-        parse_operating_points(settings.thresholds, model.labels)  # raises for unknown labels early
 
     def loss(self, texts: Sequence[int]) -> Tensor:
         targets = self.to_device(self.train_targets[list(texts)].astype(np.float32))
@@ -356,15 +325,7 @@ AnyRegressor = TypeVar("AnyRegressor", TextRegressorModel, PairScorer)
 
 
 class NumberObjective(TextObjective[AnyRegressor]):
-    """The squared error on training texts, and the errors on dev texts (see `headwise.training.loop`).
-
-    Args:
-        model: A regressor of texts or pairs.
-        train: Training texts or pairs, and their numbers.
-        dev: Dev texts or pairs, and their numbers.
-        weights: Weights of the training texts, `[texts]`, 1 on average; None where all are equal.
-        dev_weights: Weights of the dev texts.
-    """
+    """The squared error on training texts or pairs, and the errors on dev. Targets are numbers, `[texts]`."""
 
     label_type = NUMERIC_LABEL_TYPE
 
@@ -376,12 +337,10 @@ class NumberObjective(TextObjective[AnyRegressor]):
         weights: np.ndarray | None = None,
         dev_weights: np.ndarray | None = None,
     ):
-        super().__init__(model, train[0], dev[0])
-        self.text_weights, self.dev_weights = weights, dev_weights
+        super().__init__(model, train, dev, weights, dev_weights)
         # A target of weight 0 may be too large for 32 bits.
         counted = train[1] if weights is None else np.where(weights > 0, train[1], model.scale.mean)
         self.train_targets = model.scale.standardize(counted)
-        self.dev_targets = dev[1]
 
     def loss(self, texts: Sequence[int]) -> Tensor:
         losses = squared_error(self.outputs(texts), self.to_device(self.train_targets[list(texts)]))
