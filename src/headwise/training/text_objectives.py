@@ -325,7 +325,7 @@ AnyRegressor = TypeVar("AnyRegressor", TextRegressorModel, PairScorer)
 
 
 class NumberObjective(TextObjective[AnyRegressor]):
-    """The squared error on training texts or pairs, and the errors on dev. Targets are numbers, `[texts]`."""
+    """The squared error on training texts or pairs, and the errors on dev. Targets are numbers, `[n]`."""
 
     label_type = NUMERIC_LABEL_TYPE
 
