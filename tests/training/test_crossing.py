@@ -9,9 +9,9 @@ import pytest
 from headwise.data.items.examples import Example
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.splits.data_parts import DataParts
+from headwise.training.cross_fitting import cross_fit
 from headwise.training.run_state import RunProgress
 from headwise.training.settings import TrainConfig
-from headwise.training.train_result import cross_fit
 
 
 def crossed(items, folds, tmp_path):

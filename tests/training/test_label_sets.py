@@ -12,10 +12,10 @@ from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import MultiLabelModel
 from headwise.text.text_configs import WordConfig
 from headwise.text.vocabulary import Vocabulary
+from headwise.training.cross_fitting import OutOfFold
 from headwise.training.ensembles import MultiLabelEnsembleFitter
 from headwise.training.run_state import RunProgress
 from headwise.training.text_objectives import MultiLabelObjective
-from headwise.training.train_result import OutOfFold
 
 
 @pytest.mark.parametrize(("setting", "ratio"), [("none", 1.0), ("rare=4.0", 4.0)])

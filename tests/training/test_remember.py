@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from headwise.training.train_result import memoized, memoizing
+from headwise.training.memoized_fits import memoized, memoizing
 
 
 def test_once_for_the_same_arguments():

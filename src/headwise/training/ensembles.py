@@ -36,6 +36,8 @@ from headwise.nn.networks.bag_model import BagModel
 from headwise.nn.networks.linear_members import TextLinearBuffers
 from headwise.nn.networks.text_model import TextEncoderModel
 from headwise.runtime.outputs import MOST_SCORED, scores_of
+from headwise.training.cross_fitting import OutOfFold
+from headwise.training.memoized_fits import memoized
 from headwise.training.model_calibration import LABEL_SETS, SINGLE_LABEL, Calibration
 from headwise.training.novelty_training import fit_novelty_detector
 from headwise.training.text_objectives import (
@@ -44,7 +46,7 @@ from headwise.training.text_objectives import (
     NumberObjective,
     TextObjective,
 )
-from headwise.training.train_result import ModelEnsembleFitter, OutOfFold, PostTrainingFit, memoized
+from headwise.training.train_result import ModelEnsembleFitter, PostTrainingFit
 
 AnyObjective = TypeVar("AnyObjective", bound=TextObjective[Any])
 

@@ -20,10 +20,11 @@ from headwise.nn.embeddings.word_embedding import WordEmbedding
 from headwise.nn.networks.word_model import WordModel
 from headwise.text.vector_files import load_vectors
 from headwise.text.vocabulary import Coverage, Vocabulary, WordVectors, matrix_for
+from headwise.training.cross_fitting import cross_fit
 from headwise.training.loop import REFIT_FOLDER, STATE, EpochReport, Objective, run_epochs
 from headwise.training.run_state import RunProgress
 from headwise.training.settings import RunConfig
-from headwise.training.train_result import ModelEnsembleFitter, PostTrainingFit, TrainResult, cross_fit
+from headwise.training.train_result import ModelEnsembleFitter, PostTrainingFit, TrainResult
 from headwise.training.warm_start import copy_weights
 
 

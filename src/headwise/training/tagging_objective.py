@@ -33,7 +33,9 @@ from headwise.nn.embeddings.word_embedding import tagger_words
 from headwise.nn.networks.linear_members import TagLinearBuffers
 from headwise.nn.networks.tag_model import TagModel
 from headwise.nn.ragged import Layout, Ragged
-from headwise.training.train_result import ModelEnsembleFitter, OutOfFold, PostTrainingFit, memoized
+from headwise.training.cross_fitting import OutOfFold
+from headwise.training.memoized_fits import memoized
+from headwise.training.train_result import ModelEnsembleFitter, PostTrainingFit
 
 
 class TaggingObjective:

@@ -158,7 +158,7 @@ class TextObjective(Generic[AnyReader]):
 
     def held_out(self) -> np.ndarray:
         """The outputs of the network for the dev texts, `[texts, outputs]`, for
-        `headwise.training.train_result`."""
+        `headwise.training.cross_fitting`."""
         return self.model.outputs_of(self.dev_items)
 
     @property

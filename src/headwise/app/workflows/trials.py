@@ -23,8 +23,8 @@ from headwise.data.items.labels import evaluated_items, evaluation_weights
 from headwise.data.splits.data_parts import DataParts
 from headwise.training.fit import merge_dev_into_train
 from headwise.training.loop import STATE
+from headwise.training.memoized_fits import memoizing
 from headwise.training.settings import RunConfig
-from headwise.training.train_result import memoizing
 
 MetricParts = NDArray[np.float32]
 """See `headwise.models.tasks.task.Task.metric_parts`."""
