@@ -1,4 +1,4 @@
-"""Fits that are shared between the runs of a search, which trains many encoders with the same linear model."""
+"""Fits shared by the runs of a search, which trains many encoders with the same linear model."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
