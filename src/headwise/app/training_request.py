@@ -5,7 +5,7 @@ Estimators, searches, learning curves and `headwise.app.workflows.train.Training
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ from headwise.data.items.word_limits import NO_LIMIT, WordLimit
 from headwise.data.splits.data_parts import DataParts, read_parts
 from headwise.models.tasks import find_task, find_task_settings
 from headwise.models.tasks.task import Task
-from headwise.models.tasks.task_settings import teacher_settings
+from headwise.models.tasks.task_settings import Settings, teacher_settings
 from headwise.nn.encoders.encoder_configs import encoder_name
 from headwise.text.parse_files import read_parses, read_phrase_parses
 from headwise.text.static_embeddings import (
@@ -70,6 +70,21 @@ class SettingsSources:
             texts = (words for item in self.parts.train for words in item_type.words(item, cut))
             self._bases[key] = choose_base(name, texts)
         return self._bases[key]
+
+
+@dataclass(frozen=True)
+class _PlannedBase:
+    """The base of a training run.
+
+    Attributes:
+        section: The section `base` of the settings; its name is empty without a base.
+        encoder: Settings of the encoder that suits the base; empty for those by the number of items.
+        note: A note on the choice, if there is one.
+    """
+
+    section: JsonObject = field(default_factory=lambda: {"name": ""})
+    encoder: dict[str, JsonObject] = field(default_factory=dict)
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -163,36 +178,52 @@ class TrainingRequest:
         if data.distillation is not None:
             gold_texts = len(data.gold_parts.train)
             layers = (teacher_settings(gold_texts, gold_texts + len(data.distillation.texts)), *layers)
-        task_settings, sources = find_task_settings(self.task.name), sources or SettingsSources(parts)
-        vectors_file, encoder = self.run_config.vectors.file, encoder_name(self.run_config.model.encoder)
+        sources = sources or SettingsSources(parts)
+        vectors_file = self.run_config.vectors.file
         vectors = sources.vectors(vectors_file) if vectors_file else None
-        learnt = vectors is not None or (previous is not None and previous.has_no_task)
-        by_size = task_settings.defaults(len(parts.train), vectors=learnt, encoder=encoder)
-        if vectors is not None:
-            by_size["words"]["vector_size"] = vectors.size
-        note, base_section, for_base = "", {"name": ""}, dict[str, JsonObject]()
-        if (name := self.base_name(task_settings.uses_embeddings)) != NONE:
-            base, note = sources.base(name, self.run_config.model.words.tokenizer)
-            if base is not None:
-                for_base = self._encoder_with_base(base, layers, data)
-                if for_base:
-                    encoder = encoder_name(
-                        build_config({"encoder": for_base.get("encoder", {})}).model.encoder
-                    )
-                    by_size = task_settings.defaults(len(parts.train), vectors=False, encoder=encoder)
-                by_size = task_settings.defaults_with_base(by_size, len(parts.train))
-                base_name = base.name if name == AUTO else name
-                base_section = {"name": base_name, "size": base.size, "subwords": len(base.subwords)}
-                base_section["encoder"] = for_base.get("base", {}).get("encoder", "off")
-                if base_section["encoder"] == "on":
-                    note = f"{note}; starts from its encoder (--base.encoder off: without)"
-        base_layer = {"base": base_section} if "base" in self.run_config.sections else {}
-        run_config = build_config(by_size, for_base, self.task.suggested(parts), *layers, base_layer)
+        base = self._plan_base(layers, data, sources)
+        defaults = self._defaults(len(parts.train), vectors, base)
+        base_layer = {"base": base.section} if "base" in self.run_config.sections else {}
+        run_config = build_config(defaults, base.encoder, self.task.suggested(parts), *layers, base_layer)
         if previous is not None:
             previous.check(run_config)
             run_config = replace(run_config, init_from=previous)
         limit = _word_limit(run_config, data)
-        return TrainingPlan(self.task, data, run_config, vectors, (note,) if note else (), limit)
+        return TrainingPlan(self.task, data, run_config, vectors, (base.note,) if base.note else (), limit)
+
+    def _plan_base(
+        self, layers: Sequence[Sections], data: RunData, sources: SettingsSources
+    ) -> _PlannedBase:
+        """The base that is requested, or that suits the words of the data."""
+        name = self.base_name(find_task_settings(self.task.name).uses_embeddings)
+        if name == NONE:
+            return _PlannedBase()
+        base, note = sources.base(name, self.run_config.model.words.tokenizer)
+        if base is None:
+            return _PlannedBase(note=note)
+        encoder = self._encoder_with_base(base, layers, data)
+        section = {
+            "name": base.name if name == AUTO else name,
+            "size": base.size,
+            "subwords": len(base.subwords),
+            "encoder": encoder.get("base", {}).get("encoder", "off"),
+        }
+        if section["encoder"] == "on":
+            note = f"{note}; starts from its encoder (--base.encoder off: without)"
+        return _PlannedBase(section, encoder, note)
+
+    def _defaults(self, items: int, vectors: WordVectors | None, base: _PlannedBase) -> Settings:
+        """The default settings for a number of training items."""
+        task_settings, previous = find_task_settings(self.task.name), self.previous_model
+        encoder = self.run_config.model.encoder
+        learnt = vectors is not None or (previous is not None and previous.has_no_task)
+        if base.encoder:
+            learnt = False
+            encoder = build_config({"encoder": base.encoder.get("encoder", {})}).model.encoder
+        defaults = task_settings.defaults(items, vectors=learnt, encoder=encoder_name(encoder))
+        if vectors is not None:
+            defaults["words"]["vector_size"] = vectors.size
+        return task_settings.defaults_with_base(defaults, items) if base.section["name"] else defaults
 
     def _encoder_with_base(
         self, base: StaticEmbeddings, layers: Sequence[Sections], data: RunData
