@@ -21,7 +21,8 @@ import numpy as np
 
 from benchmarks import DATA
 from benchmarks.defaults.default_sets import load
-from headwise.app.workflows.label_errors import find_tag_issues, out_of_fold_probabilities
+from headwise.app.workflows.label_errors import out_of_fold_probabilities
+from headwise.app.workflows.tag_errors import find_tag_issues
 from headwise.core.tokenizer import get_tokenizer
 from headwise.data.items.labels import label_names
 from headwise.data.readers.tagged_files import read_tagged

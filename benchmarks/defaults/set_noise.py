@@ -22,7 +22,7 @@ import numpy as np
 from benchmarks import DATA
 from benchmarks.defaults.default_sets import GROUPS, load
 from benchmarks.defaults.noise import SHARES, TAGGED, judged
-from headwise.app.workflows.label_errors import find_label_set_issues
+from headwise.app.workflows.label_set_errors import find_label_set_issues
 from headwise.data.items.examples import MultiLabelExample
 from headwise.data.items.labels import multi_hot_targets
 from headwise.data.readers.tagged_files import read_tagged

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from headwise import curve_file, noise_file
-from headwise.app.workflows.label_errors import out_of_fold_type_probabilities
+from headwise.app.workflows.tag_errors import out_of_fold_type_probabilities
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.items.label_types import LABEL_SET_TYPE, NUMERIC_LABEL_TYPE, SINGLE_LABEL_TYPE, LabelType
 from headwise.data.splits.data_parts import read_parts

@@ -7,7 +7,7 @@ import random
 import numpy as np
 
 from headwise import noise_file, train_files
-from headwise.app.workflows.label_errors import TagIssue
+from headwise.app.workflows.tag_errors import TagIssue
 
 OTHER = {"bad": "good", "good": "bad", "A": "B", "B": "A", "B-BAD": "B-GOOD", "B-GOOD": "B-BAD"}
 ONLY = {"test_what_was_changed_is_found": ("classify", "tag", "tag of spans")}

@@ -7,7 +7,7 @@ import random
 from pathlib import Path
 
 from headwise.app.cli.noise_command import noise
-from headwise.app.workflows.label_errors import LabelIssue
+from headwise.app.workflows.label_issues import LabelIssue
 
 WORDS = (("refund", "invoice", "payment"), ("badge", "door", "garage"))
 

@@ -8,7 +8,7 @@ import pytest
 
 from headwise import noise_file
 from headwise.app.reporter import NULL_REPORTER
-from headwise.app.workflows.label_errors import find_label_set_issues, wrong_labels
+from headwise.app.workflows.label_set_errors import find_label_set_issues, wrong_labels
 from headwise.core.errors import ConfigError
 from headwise.data.errors import DataError
 from headwise.data.items.examples import MultiLabelExample

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from headwise import noise_file
-from headwise.app.workflows.label_errors import find_tag_issues, out_of_fold_type_probabilities
+from headwise.app.workflows.tag_errors import find_tag_issues, out_of_fold_type_probabilities
 from headwise.data.readers.tagged_files import read_tagged
 
 WORDS = {"PER": ["Tom", "Ann", "Lee"], "LOC": ["Rome", "Lima", "Oslo"]}
