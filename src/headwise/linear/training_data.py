@@ -215,8 +215,8 @@ class TrainingData:
         return min(self.most, RARE)
 
     def widened(self, settings: LinearSettings, texts: LinearTexts) -> "TrainingData | None":
-        """The same data with twice as many features in the only block of the settings; None where there are
-        no more."""
+        """The data with twice as many features in the only block of the settings; None if there are no
+        more."""
         name = settings.blocks[0]
         if self.start is not None or len(self.block(name, settings)[0]) < self.rare:
             return None

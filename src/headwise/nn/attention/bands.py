@@ -29,7 +29,8 @@ def band_of(prior: Prior, layout: Layout) -> Band | None:
 
 
 def _array_band(prior: Prior, layout: Layout) -> Band | None:
-    """In NumPy, which takes a tenth of the time of PyTorch on a few numbers."""
+    """The band of a prior, computed in NumPy: on a few numbers that takes a tenth of the time of
+    PyTorch."""
     return prior.band(np.array(layout.sizes, dtype=np.int64))
 
 
@@ -49,8 +50,8 @@ def unbanded_reason(priors: Sequence[Prior], layout: Layout) -> str | None:
 
 
 def attending_heads(priors: Sequence[Prior], queries: int) -> list[int]:
-    """The heads that have queries: all where there are `queries` for all, else those that see more than
-    themselves."""
+    """The heads that have queries. If the layer has `queries` for all heads, all of them; else those that
+    see more than their own position."""
     return [h for h, prior in enumerate(priors) if queries == len(priors) or not prior.is_identity]
 
 

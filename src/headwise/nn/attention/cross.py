@@ -155,7 +155,7 @@ class _CrossPlan:
 
 
 def _cross_plan(queries: Layout, keys: Layout) -> _CrossPlan:
-    """Kept in the memo of the queries' layout."""
+    """The plan for these queries and keys, cached in the memo of the queries' layout."""
     name = (_CrossPlan, keys.sizes)
     if name not in queries.memo:
         with cacheable_tensors():

@@ -114,7 +114,7 @@ def _fastest(query: Tensor, priors: Sequence[Prior], layout: Layout) -> Choice:
 
 
 def _of(heads: tuple[int, ...], priors: Sequence[Prior]) -> str:
-    """Which heads are meant, where not all of them are."""
+    """The heads that a message is about; "" for all heads."""
     if len(heads) == len(priors):
         return ""
     return f" for head{'s' * (len(heads) > 1)} {', '.join(map(str, heads))}"

@@ -179,7 +179,8 @@ class PartitionGraph:
         return torch.where(there, self.first[level][text][:, None] + number, -1)
 
     def _spread(self, counts: Tensor) -> tuple[Tensor, Tensor]:
-        """Text and number, from 0, of each of `counts` `[texts]` things."""
+        """For texts with `counts` elements each, `[texts]`: the text of each element, and its number in the
+        text."""
         text = torch.repeat_interleave(torch.arange(len(counts), device=self.device), counts)
         return text, torch.arange(len(text), device=self.device) - (counts.cumsum(0) - counts)[text]
 

@@ -288,7 +288,8 @@ def cross_text_attention(
 def _across(
     query: Tensor, key: Tensor, value: Tensor, queries: Layout, keys: Layout, scale: float
 ) -> tuple[list[Tensor], Tensor]:
-    """The weights of each text, `[heads, queries, keys]`, and what follows from them, as `query`."""
+    """The attention weights of each text, `[heads, queries, keys]`, and the output that follows from them,
+    in the shape of `query`."""
     text_weights, seen = [], torch.zeros_like(query)
     for (start, size), (first, count) in zip(_cuts(queries), _cuts(keys), strict=True):
         rows, columns = slice(start, start + size), slice(first, first + count)

@@ -118,5 +118,5 @@ def _window_groups(plan: list[tuple[int, TextWindow]]) -> Iterator[list[tuple[in
 
 
 def _row_numbers(runs: list[tuple[int, int]], device: torch.device) -> Tensor:
-    """The numbers of the rows of runs of rows, each given by its first and how many they are."""
+    """The numbers of all rows of runs, each given by its first row and its length."""
     return torch.cat([torch.arange(first, first + size, device=device) for first, size in runs])

@@ -190,7 +190,8 @@ def _parents(layout: Layout, fallback: str) -> Array:
 
 
 def _depths(parents: Array) -> Array:
-    """Steps from each node up to its root, more than there are nodes on a circle; by doubling."""
+    """The depth of each node below its root, by pointer doubling; nodes on a cycle get a depth above the
+    number of nodes."""
     above = np.append(parents, -1)  # the last one stands for "above the root"
     above = np.where(above < 0, len(parents), above)
     depth = np.append(np.ones(len(parents), np.int64), 0)
@@ -207,7 +208,7 @@ def _levels(depth: Array) -> list[Array]:
 
 
 def _dependencies(layout: Layout, parents: Array) -> _TreePlan:
-    """Every word is a node.
+    """The plan of dependency trees, in which every word is a node.
 
     Raises:
         HeadwiseError: HW311.
@@ -226,7 +227,8 @@ def _dependencies(layout: Layout, parents: Array) -> _TreePlan:
 
 
 def _brackets(layout: Layout, parents: Array) -> _TreePlan:
-    """The words are leaves; after them come the nodes, by the word that their right part begins with.
+    """The plan of constituency trees. Words are leaves; the inner nodes come after them, ordered by the
+    first word of their right part.
 
     Raises:
         HeadwiseError: HW311.

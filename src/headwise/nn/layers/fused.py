@@ -46,7 +46,7 @@ def is_watched(*modules: nn.Module) -> bool:
 
 
 def are_plain(norm: nn.Module, dropout: nn.Module) -> bool:
-    """Whether these are a layer norm and a dropout and nothing else, with nobody watching."""
+    """Whether these are an unchanged layer norm and dropout, without hooks."""
     return (
         type(norm) is nn.LayerNorm
         and type(dropout) is Dropout

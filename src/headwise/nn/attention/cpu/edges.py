@@ -34,12 +34,12 @@ _WAY_OUT = f"with {VARIABLE}=off in the environment it is computed by operations
 
 
 def unsupported_reason(rows: Tensor) -> str | None:
-    """Why queries, keys and values like these cannot be computed here, or None where they can."""
+    """Why the kernels cannot compute queries, keys and values like these; None if they can."""
     return unsupported_rows_reason(rows) or switched_off_reason()
 
 
 def lanes(dtype: torch.dtype) -> int:
-    """Numbers in one of the kernels' vectors, where `unsupported_reason` has nothing against the dtype."""
+    """The number of values in a vector of the kernels, for a dtype that `unsupported_reason` accepts."""
     return native.vector_bytes() // (8 if dtype == torch.float64 else 4)
 
 

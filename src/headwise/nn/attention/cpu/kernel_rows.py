@@ -37,7 +37,7 @@ def switched_off_reason() -> str | None:
 
 
 def computable(*tensors: Tensor) -> list[Tensor]:
-    """Tensors as they are computed with: what is stored in 16 bits, in float32."""
+    """The tensors in the type in which they are computed: 16-bit ones in float32."""
     return [x.float() if x.dtype.itemsize == 2 else x for x in tensors]
 
 

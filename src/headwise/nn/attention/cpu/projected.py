@@ -59,8 +59,8 @@ class HeadShapes:
         return [head * self.size + feature for head in self.attending for feature in range(self.size)]
 
     def split(self, projected: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Queries, keys and values, `[rows, heads, size]` each, of rows with all of them side by side:
-        those of all values, of the queries that are needed, and of as many keys."""
+        """Split rows of the joint projection into queries, keys and values, `[rows, heads, size]` each. All
+        heads have values; only attending heads have queries and keys."""
         queries = len(self.attending)
         sizes = (len(self.priors), queries, queries)
         value, query, key = projected.unflatten(1, (-1, self.size)).split_with_sizes(sizes, 1)
@@ -140,7 +140,7 @@ class _ProjectedBands(torch.autograd.Function):
 
 
 def _in_parts(gradients: Tensor, heads: HeadShapes) -> tuple[Tensor, Tensor, Tensor]:
-    """The gradients of W^Q, W^K and W^V, or of their biases, of those of the weights side by side."""
+    """Split the gradients of the joint projection into those of W^Q, W^K and W^V, or of their biases."""
     queries = len(heads.attending) * heads.size
     value, query, key = gradients.split_with_sizes((len(heads.priors) * heads.size, queries, queries))
     if queries == len(value):

@@ -218,7 +218,8 @@ class _TritonPlan:
 
     @classmethod
     def of(cls, layout: Layout, priors: tuple[Prior, ...], query: Tensor, rows: int) -> "_TritonPlan":
-        """For priors of heads with these queries, see `attending_bands`; `rows` of a text are an item."""
+        """The plan of priors on the texts of a batch, for heads with these queries (see `attending_bands`);
+        a work item has `rows` rows of a text."""
         key = (cls, priors, query.shape[1], query.device, rows)
         if key not in layout.memo:
             attending, bands = attending_bands(priors, layout, query.shape[1])

@@ -36,13 +36,15 @@ def _item(items):
 
 @triton.jit
 def _part(x, start, head, row, step, ALIGN: tl.constexpr):
-    """Where a head of the text at `start` begins, from the steps between rows and between heads."""
+    """The address of the first row of a head in the text at `start`; `row` and `step` are the distances
+    between rows and between heads."""
     return x + start * (row * ALIGN) + head * (step * ALIGN)
 
 
 @triton.jit
 def _places(x, first, length, row, COUNT: tl.constexpr, SIZE: tl.constexpr, WIDTH: tl.constexpr, ALIGN: tl.constexpr):  # fmt: skip  # noqa: E501
-    """Where the rows `first` to `first + COUNT` of a head are, `[COUNT, WIDTH]`, and which are there."""
+    """The addresses of the rows `first` to `first + COUNT` of a head, `[COUNT, WIDTH]`, and which of them
+    exist."""
     row = row * ALIGN
     rows = tl.arange(0, COUNT)
     columns = tl.arange(0, WIDTH)
@@ -168,7 +170,7 @@ def _query_step(
     ALIGN: tl.constexpr, KEYS: tl.constexpr, EDGE: tl.constexpr, SLOPED: tl.constexpr,
     PRECISION: tl.constexpr,
 ):  # fmt: skip
-    """Gradients of queries, but for their factor, with what one more block of keys adds."""
+    """Add a block of keys to the gradients of queries, which are still without their factor."""
     key = _load(k, first, length, k_row, KEYS, SIZE, WIDTH, ALIGN)
     value = _load(v, first, length, v_row, KEYS, VALUE_SIZE, VALUE_WIDTH, ALIGN)
     logits = _logits(
@@ -232,7 +234,8 @@ def _key_step(
     ALIGN: tl.constexpr, KEYS: tl.constexpr, EDGE: tl.constexpr, SLOPED: tl.constexpr,
     PRECISION: tl.constexpr,
 ):  # fmt: skip
-    """Gradients of keys, but for their factor, and of values, with what one more block of queries adds."""
+    """Add a block of queries to the gradients of values, and to those of keys, which are still without
+    their factor."""
     query = _load(q, first, length, q_row, KEYS, SIZE, WIDTH, ALIGN)
     grad_out = _load(grad, first, length, grad_row, KEYS, VALUE_SIZE, VALUE_WIDTH, ALIGN)
     queries = first + tl.arange(0, KEYS)
