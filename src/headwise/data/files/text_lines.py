@@ -106,35 +106,19 @@ def _lines(
     more = True
     while more:
         chunk = read_piece(stream, path, number)
+        if not unpacked:
+            _check_start(chunk, path)
+            first = chunk[:BEGINNING]
         more, unpacked = bool(chunk), unpacked + len(chunk)
-        if unpacked == len(chunk) and chunk.startswith(_PACKED):
-            problem = "a workbook, Parquet file or archive inside of an archive"
-            raise DataError("HW104", problem, advice="unpack it and give what is in it", path=path)
-        if unpacked == len(chunk) and (kind := foreign_kind(chunk)):
-            raise foreign_error(kind, path)
-        first = first or chunk[:BEGINNING]
-        if packed is not None and unpacked > max(BOMB_SIZE, BOMB_RATIO * packed):
-            raise DataError(
-                "HW104",
-                f"an archive of {packed:,} bytes that holds more than {unpacked:,}, as no text does",
-                advice="unpack it yourself if it is meant so",
-                path=path,
-            )
-        if not unpacked - len(chunk) and codecs.lookup(encoding).name in _ORDERED:
+        _check_size(packed, unpacked, path)
+        if unpacked == len(chunk) and codecs.lookup(encoding).name in _ORDERED:
             while more and len(chunk) < 256:
                 more_bytes = read_piece(stream, path, number)
                 chunk, more = chunk + more_bytes, bool(more_bytes)
             if order := byte_order(chunk, encoding):
                 decoder = decoder_of(f"{encoding}-{order}", decoder.errors)
-        state = decoder.getstate()
-        failure = None
         try:
-            try:
-                text = decoder.decode(chunk, final=not more)
-            except UnicodeDecodeError as error:
-                failure = error
-                decoder.setstate(state)
-                text = decoder.decode(chunk[: max(error.start - len(state[0]), 0)])
+            text, failure = _decode(decoder, chunk, final=not more)
         except UnicodeError as error:  # of codecs that do not say where
             problem = f"what is not valid {encoding} ({error!s:.80})"
             raise DataError("HW105", problem, path=path, line=number) from None
@@ -165,17 +149,65 @@ def _lines(
             )
     if last := "".join(parts):
         if number == 1 and (returns := last.rstrip("\r").count("\r")) > 1:
-            raise DataError(
-                "HW108",
-                f"one line with {returns:,} carriage returns in it, which old Macintoshes and Excel's 'CSV "
-                "(Macintosh)' end lines with",
-                expected="lines that end with \\n or \\r\\n",
-                advice="save it as 'CSV UTF-8', or convert it: tr '\\r' '\\n' < FILE > NEW",
-                path=path,
-            )
+            raise _carriage_returns_error(returns, path)
         yield number, _checked(last, path, number, decoder.errors, first)
     elif number == 1:
         raise DataError("HW103", "the file is empty", expected="one text per line", path=path)
+
+
+def _check_start(chunk: bytes, path: str) -> None:
+    """Check that the first bytes of a file, once it is unpacked, are those of a text.
+
+    Raises:
+        DataError: HW104.
+    """
+    if chunk.startswith(_PACKED):
+        problem = "a workbook, Parquet file or archive inside of an archive"
+        raise DataError("HW104", problem, advice="unpack it and give what is in it", path=path)
+    if kind := foreign_kind(chunk):
+        raise foreign_error(kind, path)
+
+
+def _check_size(packed: int | None, unpacked: int, path: str) -> None:
+    """Check that so far no more bytes came out of an archive than a text compresses to.
+
+    Raises:
+        DataError: HW104.
+    """
+    if packed is not None and unpacked > max(BOMB_SIZE, BOMB_RATIO * packed):
+        raise DataError(
+            "HW104",
+            f"an archive of {packed:,} bytes that holds more than {unpacked:,}, as no text does",
+            advice="unpack it yourself if it is meant so",
+            path=path,
+        )
+
+
+def _decode(
+    decoder: codecs.IncrementalDecoder, chunk: bytes, *, final: bool
+) -> tuple[str, UnicodeDecodeError | None]:
+    """The text of a chunk up to the first bytes that cannot be decoded, and their error.
+
+    Raises:
+        UnicodeError: The codec does not say where these bytes are.
+    """
+    state = decoder.getstate()
+    try:
+        return decoder.decode(chunk, final=final), None
+    except UnicodeDecodeError as error:
+        decoder.setstate(state)
+        return decoder.decode(chunk[: max(error.start - len(state[0]), 0)]), error
+
+
+def _carriage_returns_error(returns: int, path: str) -> DataError:
+    return DataError(
+        "HW108",
+        f"one line with {returns:,} carriage returns in it, which old Macintoshes and Excel's 'CSV "
+        "(Macintosh)' end lines with",
+        expected="lines that end with \\n or \\r\\n",
+        advice="save it as 'CSV UTF-8', or convert it: tr '\\r' '\\n' < FILE > NEW",
+        path=path,
+    )
 
 
 def _without_mark(line: str, heading: str) -> str:
