@@ -8,8 +8,8 @@ a few sets of three of the words with the largest attributions are removed, and 
 prediction most is reported.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -95,8 +95,8 @@ def add_removal_effects(
     predict: PredictFunction,
     rows: Sequence[TabularRow | None] = (),
 ) -> list[Explanation]:
-    """Explanations with `without` and `left` filled in; `rows` are the columns beside their texts, if the
-    model reads any."""
+    """The explanations with `removed_words` and `value_after_removal`; `rows` are the columns beside their
+    texts, if the model reads any."""
     tried = [
         (number, words)
         for number, explanation in enumerate(explanations)
@@ -148,6 +148,63 @@ def _join_texts(before: str, after: str) -> str:
     return before + " " * (before[-1:].isalnum() and after[:1].isalnum()) + after
 
 
+@dataclass(frozen=True)
+class _Explained:
+    """The predictions to explain; an item may have several.
+
+    Attributes:
+        encoded: The encoded item of each prediction.
+        items: The index of the item of each prediction.
+        predictions: The predicted labels, or numbers as they are written.
+        chances: The probabilities of the labels; None for numbers.
+        margins: The quantities to divide among the words: margins of labels, or deviations of numbers from
+            the mean.
+        output_weights: The factors of the outputs in these quantities, `[predictions, outputs]`.
+        predict: Predicts again, without some words.
+    """
+
+    encoded: Sequence[EncodedItem]
+    items: np.ndarray
+    predictions: Sequence[str]
+    chances: Sequence[float | None]
+    margins: np.ndarray
+    output_weights: np.ndarray
+    predict: PredictFunction
+
+    def explanations(self, model: AttributedModel) -> list[Explanation]:
+        """The explanation of each prediction."""
+        arguments = model, self.encoded, self.output_weights
+        surface, columns = attribute_surface_features(*arguments), attribute_columns(*arguments)
+        explanations = []
+        for number, parts in enumerate(attribute_words(*arguments)):
+            sides = _sides(self.encoded[number])
+            words = _word_attributions(model, sides, parts)
+            of_surface = None if surface is None else SurfaceAttribution.of(surface[number])
+            of_columns = ()
+            if columns is not None and sides[0].row is not None:
+                of_columns = _column_attributions(sides[0].row, columns[number])
+            margin = float(self.margins[number])
+            rest = margin - sum(word.attribution for word in words)
+            rest -= of_surface.attribution if of_surface else 0.0
+            rest -= sum(column.attribution for column in of_columns)
+            explanations.append(
+                Explanation(
+                    int(self.items[number]),
+                    tuple(text.text for text in sides),
+                    self.predictions[number],
+                    self.chances[number],
+                    margin,
+                    rest,
+                    words,
+                    surface_features=of_surface,
+                    columns=of_columns,
+                )
+            )
+        rows = [item.row for item in self.encoded if isinstance(item, EncodedText)]
+        reads_columns = bool(model.config.linear_model.tabular)
+        return add_removal_effects(model, explanations, self.predict, rows if reads_columns else ())
+
+
 def explain_labels(model: SingleLabelModel, encoded: Sequence[EncodedItem]) -> list[Explanation]:
     """Explanations of the labels that a classifier predicts for texts or pairs.
 
@@ -164,16 +221,9 @@ def explain_labels(model: SingleLabelModel, encoded: Sequence[EncodedItem]) -> l
     margins = (output_weights * logits).sum(axis=1)
     predictions = [model.labels[number] for number in chosen.tolist()]
     output_weights /= model.temperature
-    return _explain_each(
-        model,
-        encoded,
-        rows,
-        predictions,
-        chances.tolist(),
-        margins,
-        output_weights,
-        _probabilities(model, chosen),
-    )
+    predict = _probabilities(model, chosen)
+    explained = _Explained(encoded, rows, predictions, chances.tolist(), margins, output_weights, predict)
+    return explained.explanations(model)
 
 
 def explain_multi_label(model: LabelSetModel, encoded: Sequence[EncodedItem]) -> list[Explanation]:
@@ -188,16 +238,9 @@ def explain_multi_label(model: LabelSetModel, encoded: Sequence[EncodedItem]) ->
     output_weights = np.eye(len(model.labels))[labels] / model.temperature
     predictions = [model.labels[label] for label in labels.tolist()]
     chances, margins = probabilities[items, labels].tolist(), logits[items, labels]
-    return _explain_each(
-        model,
-        [encoded[item] for item in items.tolist()],
-        items,
-        predictions,
-        chances,
-        margins,
-        output_weights,
-        _probabilities(model, labels),
-    )
+    repeated, predict = [encoded[item] for item in items.tolist()], _probabilities(model, labels)
+    explained = _Explained(repeated, items, predictions, chances, margins, output_weights, predict)
+    return explained.explanations(model)
 
 
 def _probabilities(model: LabelModel, labels: np.ndarray) -> PredictFunction:
@@ -214,62 +257,42 @@ def explain_numbers(model: NumberModel, encoded: Sequence[EncodedItem]) -> list[
     numbers = model.scores(encoded)
     output_weights = np.full((len(numbers), 1), model.scale.deviation)
     predictions = [model.scale.written(float(number)) for number in numbers]
-    away, items = numbers - model.scale.mean, np.arange(len(numbers))
+    deviations, items = numbers - model.scale.mean, np.arange(len(numbers))
     predict: PredictFunction = lambda encoded, _: model.scores(encoded)  # noqa: E731
-    return _explain_each(
-        model, encoded, items, predictions, [None] * len(predictions), away, output_weights, predict
-    )
+    chances = [None] * len(predictions)
+    explained = _Explained(encoded, items, predictions, chances, deviations, output_weights, predict)
+    return explained.explanations(model)
 
 
-def _explain_each(
-    model: AttributedModel,
-    encoded: Sequence[EncodedItem],
-    items: np.ndarray,
-    predictions: Sequence[str],
-    chances: Sequence[float | None],
-    margins: np.ndarray,
-    output_weights: np.ndarray,
-    predict: PredictFunction,
-) -> list[Explanation]:
-    cut, explanations = model.features.tokenizer.spans, []
-    formed = attribute_surface_features(model, encoded, output_weights)
-    of_columns = attribute_columns(model, encoded, output_weights)
-    for number, parts in enumerate(attribute_words(model, encoded, output_weights)):
-        encoded_item = encoded[number]
-        is_text = isinstance(encoded_item, EncodedText)
-        sides = (encoded_item,) if is_text else (encoded_item.first, encoded_item.second)
-        spans = [(side, *span) for side, text in enumerate(sides) for span in cut(text.text)]
-        # The encoder may have read a truncated text: the words after that have the attribution 0.
-        rows = [[*part.tolist(), *[0.0] * (len(spans) - len(part))] for part in parts.values()]
-        words = [
-            WordAttribution(
-                sides[side].text[start:end],
-                start,
-                end,
-                sum(word_shares),
-                dict(zip(parts, word_shares, strict=True)),
-                side,
-            )
-            for (side, start, end), *word_shares in zip(spans, *rows, strict=True)
-        ]
-        margin = float(margins[number])
-        surface_features = None if formed is None else SurfaceAttribution.of(formed[number])
-        rest = (
-            margin
-            - sum(word.attribution for word in words)
-            - (surface_features.attribution if surface_features else 0.0)
+def _sides(item: EncodedItem) -> tuple[EncodedText, ...]:
+    """The text, or both texts of a pair."""
+    return (item,) if isinstance(item, EncodedText) else (item.first, item.second)
+
+
+def _word_attributions(
+    model: AttributedModel, sides: Sequence[EncodedText], parts: Mapping[str, NDArray[np.floating]]
+) -> tuple[WordAttribution, ...]:
+    """The attribution of each word of a text or pair.
+
+    Args:
+        model: The model.
+        sides: The text, or both texts.
+        parts: The attributions by the part of the model that they come from, `[words]`.
+    """
+    find_words = model.features.tokenizer.spans
+    spans = [(side, *span) for side, text in enumerate(sides) for span in find_words(text.text)]
+    # The encoder may have read a truncated text: the words after that have the attribution 0.
+    rows = [[*part.tolist(), *[0.0] * (len(spans) - len(part))] for part in parts.values()]
+    return tuple(
+        WordAttribution(
+            sides[side].text[start:end],
+            start,
+            end,
+            sum(attributions),
+            dict(zip(parts, attributions, strict=True)),
+            side,
         )
-        columns = ()
-        if of_columns is not None and sides[0].row is not None:
-            columns = _column_attributions(sides[0].row, of_columns[number])
-            rest -= sum(column.attribution for column in columns)
-        texts = tuple(text.text for text in sides)
-        item, chance = int(items[number]), chances[number]
-        what = (item, texts, predictions[number], chance, margin, rest, tuple(words))
-        explanations.append(Explanation(*what, surface_features=surface_features, columns=columns))
-    rows = [item.row for item in encoded if isinstance(item, EncodedText)]
-    return add_removal_effects(
-        model, explanations, predict, rows if model.config.linear_model.tabular else ()
+        for (side, start, end), *attributions in zip(spans, *rows, strict=True)
     )
 
 
