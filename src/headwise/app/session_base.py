@@ -180,8 +180,8 @@ class TaskSession(Session):
         skip_unknown_labels: bool = False,
         unknown_label: str | None = None,
     ) -> tuple[Any, Sequence[Any]]:
-        """The items of a file with their true answers, and their parses; and apart from these the items of
-        no label.
+        """The items of a file with their true answers and their parses; and, separately, the out-of-scope
+        items, which belong to no label.
 
         Args:
             file: The file, or several, which are read as one; "-" is standard input.
@@ -189,8 +189,8 @@ class TaskSession(Session):
             reading: See `FileArguments`.
             reporter: See `FileArguments`.
             skip_unknown_labels: Leave out items with labels that the model does not have.
-            unknown_label: The label of items of no label (out of scope); None for that of the training
-                run, if it had one.
+            unknown_label: The label of out-of-scope items; None for that of the training run, if it had
+                one.
 
         Raises:
             HeadwiseError: The file cannot be read, an answer is not one of the model's, or no item or every

@@ -322,7 +322,7 @@ class _TrainingRun:
         config, progress = self.config, self.progress
         began = time.monotonic()
         self.optimizer.apply_postponed()
-        with self._judged_weights():
+        with self._averaged_weights():
             self.model.eval()
             with torch.no_grad():
                 scores = dict(self.objective.evaluate())
@@ -351,7 +351,7 @@ class _TrainingRun:
         return done
 
     @contextmanager
-    def _judged_weights(self) -> Iterator[None]:
+    def _averaged_weights(self) -> Iterator[None]:
         """Replace the weights by their moving average within this context, if there is one."""
         if self.average is None:
             yield
