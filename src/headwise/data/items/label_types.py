@@ -335,11 +335,9 @@ class MaskedWordType(LabelType):
             )
 
 
-SINGLE_LABEL_TYPE, LABEL_SET_TYPE, NUMERIC_LABEL_TYPE, TAGS, NEXT_SYMBOL = (
-    SingleLabelType(),
-    LabelSetType(),
-    NumericLabelType(),
-    TagSequenceType(),
-    NextSymbolType(),
-)
+SINGLE_LABEL_TYPE = SingleLabelType()
+LABEL_SET_TYPE = LabelSetType()
+NUMERIC_LABEL_TYPE = NumericLabelType()
+TAGS = TagSequenceType()
+NEXT_SYMBOL = NextSymbolType()
 MASKED_WORD_TYPE = MaskedWordType()
