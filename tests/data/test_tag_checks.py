@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwise.data.items.examples import TaggedSentence
-from headwise.data.readers.tag_checks import (
+from headwise.data.formats.tag_checks import (
     bmes_as_bioes,
     count_entity_types,
     look_like_words,
@@ -15,6 +14,7 @@ from headwise.data.readers.tag_checks import (
     tag_corrections,
     tag_positions,
 )
+from headwise.data.items.examples import TaggedSentence
 
 
 def tagged(*sentences):

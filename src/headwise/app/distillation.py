@@ -24,9 +24,9 @@ from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.core.tokenizer import get_tokenizer
 from headwise.data.columns.reading_options import ReadOptions, SoftLabelOptions
-from headwise.data.doctor.findings import abbreviate
 from headwise.data.files.compression import plain_name
 from headwise.data.files.fingerprint import hash_fields
+from headwise.data.findings import abbreviate
 from headwise.data.items.examples import Example
 from headwise.data.items.labels import SoftLabel, all_labels
 from headwise.data.readers.labelled_files import read_rows

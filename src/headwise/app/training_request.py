@@ -17,9 +17,9 @@ from headwise.core.config import JsonObject
 from headwise.core.errors import ConfigError
 from headwise.core.folder_layout import MANIFEST
 from headwise.core.tokenizer import get_tokenizer
-from headwise.data.doctor.findings import abbreviate
 from headwise.data.files.file_lists import Files, first_path
 from headwise.data.files.fingerprint import file_sha256
+from headwise.data.findings import abbreviate
 from headwise.data.items.item_types import infer_task
 from headwise.data.items.labels import training_spellings
 from headwise.data.items.parses import NO_PARSES, ParseReader

@@ -33,6 +33,7 @@ store artifacts
 teachers app.distillation
 verbs app.workflows
 app.distillation_config training.settings
+data.doctor.findings data.findings
 data.doctor.flow data.doctor.diagnose
 data.example data.items.examples
 data.options data.columns.reading_options SoftOptions=SoftLabelOptions LabelSetOptions=MultiLabelOptions

@@ -15,7 +15,7 @@ from headwise.core import native
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.core.file_lock import atomic_output
 from headwise.core.lazy_pattern import lazy_pattern
-from headwise.data.formats.jsonl import as_text
+from headwise.data.columns.cell_values import as_text
 from headwise.data.items.dataset import InputRow
 from headwise.metrics.thresholds import predict_labels
 

@@ -11,7 +11,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any
 
-from headwise.data.formats.jsonl import as_text
+from headwise.data.columns.cell_values import as_text
 from headwise.data.items.dataset import InputRow
 from headwise.models.prediction_file import OutputError, RecordLayout
 

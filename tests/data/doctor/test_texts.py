@@ -5,7 +5,7 @@ import pytest
 from headwise.data.columns.text_columns import Columns
 from headwise.data.doctor.diagnose import examine
 from headwise.data.doctor.examined_file import CheckedFile
-from headwise.data.doctor.findings import count, places
+from headwise.data.findings import count, places
 from headwise.data.items.dataset import Dataset
 from headwise.data.items.examples import Example
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK

@@ -16,7 +16,7 @@ from headwise.app.cli.argument_types import UncheckedFile
 from headwise.app.cli.console import columns, note, output, print_json, visible
 from headwise.app.cli.flags import flag_values, section_flags
 from headwise.data.doctor.doctor_report import DoctorReport, FileReport
-from headwise.data.doctor.findings import Finding
+from headwise.data.findings import Finding
 
 MOST_CLASSES = 12  # classes listed
 _STYLES = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}

@@ -112,7 +112,7 @@ def _tagged(suggestions: Sequence["Suggestion"]) -> str:
 
 def _written(suggestions: "Suggestions", form: str) -> str:
     """The records with their original fields, empty label columns, and the predicted label."""
-    from headwise.data.formats.jsonl import as_text
+    from headwise.data.columns.cell_values import as_text
     from headwise.models.prediction_file import free_name, json_text
 
     fields, labels = suggestions.names, dict.fromkeys(suggestions.columns, "")

@@ -24,8 +24,8 @@ from headwise.app.cli.path_checks import check_one_standard_input, check_output_
 from headwise.app.cli.terminal import TerminalReporter
 from headwise.core.allocator import keep_freed_memory
 from headwise.core.errors import ConfigError
-from headwise.data.doctor.findings import count
 from headwise.data.files.compression import read_once
+from headwise.data.findings import count
 from headwise.models.tasks import TASKS
 
 _NAME, _NUMBER = 17, 14  # columns for the name of a candidate, at least, and for a title above numbers

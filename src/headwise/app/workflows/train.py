@@ -36,8 +36,8 @@ from headwise.core.file_lock import locked
 from headwise.core.folder_layout import RUN_FOLDER
 from headwise.core.scratch import scratch_folder
 from headwise.core.tokenizer import remembered_words
-from headwise.data.doctor.findings import count
 from headwise.data.files.file_lists import check_input_file, list_files, optional_files
+from headwise.data.findings import count
 from headwise.data.items.parses import NO_PARSES, ParseFiles
 from headwise.data.splits.contamination import repetition_warning
 from headwise.nn.encoders.encoder import needs_trees

@@ -19,6 +19,13 @@ _NULLS = ("nan", "null", "none")
 _LINK = lazy_pattern(r"(?:https?|ftp|s3|gs|az|abfss?|wasbs?|hdfs|file)://\S+|www\.\S+\.\S+")
 
 
+def as_text(value: object) -> str:
+    """A JSON value as a string: strings are unchanged, null is "", other values are their JSON text."""
+    if isinstance(value, str):
+        return value
+    return "" if value is None else json.dumps(value, ensure_ascii=False, default=str)
+
+
 def parse_cell(cell: object) -> object:
     """The list or object that a cell holds as text; any other cell unchanged.
 

@@ -8,11 +8,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from headwise.core.text_normalization import without_invisible
+from headwise.data.columns.cell_values import as_text
 from headwise.data.columns.column_names import is_never_label
 from headwise.data.columns.text_columns import Columns, choose_text, find_column, names_in
 from headwise.data.files.file_source import DataSource, Record
-from headwise.data.formats.jsonl import as_text
-from headwise.data.formats.unlabelled_records import skips_unanswered
 
 YES = frozenset({"1", "1.0", "true", "yes", "y", "x", "✓", "✔"})
 NO = frozenset({"0", "0.0", "false", "no", "n"})
@@ -155,7 +154,7 @@ def multi_hot_labels(record: Record, columns: MultiHotColumns, source: DataSourc
         if value in YES:
             labels.append(name)
         elif value not in NO and (value or name not in record.fields or name not in columns.ticked):
-            if value in UNKNOWN and skips_unanswered(source):
+            if value in UNKNOWN and source.skips_unanswered:
                 source.counts.unlabelled += 1
                 return None
             what = f"{value[:40]!r}" if value else "nothing" if name in record.fields else "no field"

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.columns.cell_values import (
+    as_text,
     holds_choices,
     is_link,
     looks_like_list,
@@ -42,9 +43,8 @@ from headwise.data.columns.text_columns import (
     names_in,
     tabular_names,
 )
-from headwise.data.doctor.findings import abbreviate
 from headwise.data.files.file_source import DataSource, Record, most_true
-from headwise.data.formats.jsonl import as_text
+from headwise.data.findings import abbreviate
 from headwise.data.items.labels import parse_number
 
 LABEL_SET_NAMES = (

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from headwise.core.errors import ConfigError, close_names
+from headwise.data.columns.cell_values import as_text
 from headwise.data.columns.column_contents import Column
 from headwise.data.columns.column_names import (
     COLUMN_JOINER,
@@ -25,7 +26,6 @@ from headwise.data.columns.span_columns import span_columns, span_rows_error
 from headwise.data.columns.tabular_columns import TabularColumn
 from headwise.data.errors import DataError
 from headwise.data.files.file_source import DataSource, Record
-from headwise.data.formats.jsonl import as_text
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from headwise.data.doctor import item_checks, label_checks, shortcut_checks, tabular_checks, text_checks
 from headwise.data.doctor.examined_file import CheckedFile
-from headwise.data.doctor.findings import Finding
+from headwise.data.findings import Finding
 from headwise.data.items.bag_items import BagItems
 from headwise.data.items.item_type import ItemType
 from headwise.data.items.label_types import LabelSetType, LabelType, NumericLabelType, SingleLabelType

@@ -14,11 +14,11 @@ from headwise.core.errors import ConfigError
 from headwise.data.doctor.check_registry import checks_of
 from headwise.data.doctor.doctor_report import DoctorReport, FactNames, FileReport, LengthSummary
 from headwise.data.doctor.examined_file import CheckedFile
-from headwise.data.doctor.findings import SHOWN, Finding, count, with_remainder
 from headwise.data.doctor.label_checks import spread
 from headwise.data.errors import DataError
 from headwise.data.files.compression import read_once
 from headwise.data.files.file_lists import Files, FilesArgument, first_path, list_files
+from headwise.data.findings import SHOWN, Finding, count, with_remainder
 from headwise.data.items.item_type import ItemType
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK, infer_task, options_for
 from headwise.data.readers.file_sets import read_files_as_one

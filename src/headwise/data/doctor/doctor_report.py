@@ -2,7 +2,7 @@
 
 from dataclasses import asdict, dataclass
 
-from headwise.data.doctor.findings import Finding
+from headwise.data.findings import Finding
 
 
 @dataclass(frozen=True)

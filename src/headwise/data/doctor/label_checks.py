@@ -12,7 +12,7 @@ from headwise.core.lazy_pattern import lazy_pattern
 from headwise.core.text_normalization import normalize_text
 from headwise.data.doctor.doctor_report import NumberSummary
 from headwise.data.doctor.examined_file import CheckedFile
-from headwise.data.doctor.findings import Finding, abbreviate, count
+from headwise.data.findings import Finding, abbreviate, count
 from headwise.data.formats.label_text import GLUED_FORMATS, labels_with_words
 from headwise.data.items.labels import (
     all_labels,

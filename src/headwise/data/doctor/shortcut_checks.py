@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.doctor.examined_file import CheckedFile
-from headwise.data.doctor.findings import Finding, abbreviate
+from headwise.data.findings import Finding, abbreviate
 from headwise.data.splits.text_signatures import normal_text
 
 PRECISION = 0.95

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.doctor.examined_file import CheckedFile, pairs_of
-from headwise.data.doctor.findings import SHOWN, Finding, quoted_beginning, with_remainder
+from headwise.data.findings import SHOWN, Finding, quoted_beginning, with_remainder
 from headwise.data.items.labels import is_missing_value
 from headwise.data.splits.duplicates import count_in_long_chains, near_duplicates_of
 

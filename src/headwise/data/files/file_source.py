@@ -12,12 +12,12 @@ from typing import NamedTuple, TypeVar
 
 from headwise.data.columns.column_names import joined_column_names
 from headwise.data.columns.reading_options import DEFAULT_READ_OPTIONS, ReadOptions
-from headwise.data.doctor.findings import Finding, places
 from headwise.data.errors import DataError, OnError, raise_error
 from headwise.data.files.archives import read_member_lines
 from headwise.data.files.label_folders import folder_lines
 from headwise.data.files.tables import TableRow, row_line, table_kind, table_rows
 from headwise.data.files.text_lines import Line
+from headwise.data.findings import Finding, places
 
 
 class Record(NamedTuple):
@@ -99,6 +99,11 @@ class DataSource:
     def checks_quotes(self) -> bool:
         """Whether quoted fields may hold whole rows by mistake: in text files, by default."""
         return bool(self.layout.delimiter) and self.options.quoting is None
+
+    @property
+    def skips_unanswered(self) -> bool:
+        """Whether the options leave out records whose label is empty."""
+        return getattr(self.options, "empty_labels", "stop") == "skip"
 
     @cached_property
     def table(self) -> str | None:

@@ -17,10 +17,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from headwise.core.config import JsonObject
-from headwise.data.doctor.findings import abbreviate
 from headwise.data.errors import DataError
 from headwise.data.files.table_cells import cell_text, damage_as_data_error, import_optional_library
 from headwise.data.files.text_lines import BOMB_RATIO, BOMB_SIZE
+from headwise.data.findings import abbreviate
 
 _AT_ONCE = 1024  # rows
 _INDEX = "__index_level_0__"  # the numbers of rows that pandas writes

@@ -16,11 +16,11 @@ from typing import IO, Any
 
 from headwise.core.errors import close_names
 from headwise.core.lazy_pattern import lazy_pattern
-from headwise.data.doctor.findings import abbreviate
 from headwise.data.errors import DataError
 from headwise.data.files.archives import SEPARATOR
 from headwise.data.files.table_cells import cell_text, damage_as_data_error, import_optional_library
 from headwise.data.files.text_lines import BOMB_RATIO
+from headwise.data.findings import abbreviate
 
 MOST_ROWS = 1 << 20  # Excel has no more
 LARGEST_PART = 1 << 26  # bytes of XML in a small file; parsing may take 30 times as much memory

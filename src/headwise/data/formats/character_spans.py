@@ -18,11 +18,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from headwise.core.errors import ConfigError
+from headwise.data.columns.cell_values import as_text
 from headwise.data.columns.column_names import LABEL_NAMES, TEXT_NAMES, most_usual_column, name_rank
-from headwise.data.doctor.findings import Finding
 from headwise.data.files.file_source import DataSource, most_true
 from headwise.data.files.text_lines import Line
-from headwise.data.formats.jsonl import as_text
+from headwise.data.findings import Finding
 from headwise.data.formats.prodigy import is_task
 from headwise.data.formats.span_offsets import (
     CHARACTERS,
@@ -35,7 +35,7 @@ from headwise.data.formats.span_offsets import (
 )
 from headwise.data.formats.span_values import SPAN_NAMES, parse_span
 from headwise.data.formats.structured_records import read_structured, sample_rows
-from headwise.data.formats.unlabelled_records import labelled_records, skips_unanswered
+from headwise.data.formats.unlabelled_records import labelled_records
 from headwise.data.items.examples import TaggedSentence
 
 
@@ -187,7 +187,7 @@ def read_sentences(
         places, tags = tuple(words(raw_text)), []
         raw_spans = fields.get(spans or "", [])
         is_absent = spans not in fields and not is_task(fields)
-        if labelled and (is_absent or raw_spans in (None, "")) and skips_unanswered(source):
+        if labelled and (is_absent or raw_spans in (None, "")) and source.skips_unanswered:
             source.counts.unlabelled += 1
             continue
         absent += is_absent

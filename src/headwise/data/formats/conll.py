@@ -21,10 +21,9 @@ from headwise.data.columns.text_columns import check_distinct_columns, find_colu
 from headwise.data.errors import DataError
 from headwise.data.files.file_source import DataSource, fraction_true, values_recur
 from headwise.data.files.text_lines import Line, without_returns
-from headwise.data.formats.unlabelled_records import skips_unanswered
+from headwise.data.formats.tag_checks import look_like_words, marks_entities, shown_tags
 from headwise.data.items.examples import TaggedSentence, align
 from headwise.data.items.parses import cycle_text, find_cycle
-from headwise.data.readers.tag_checks import look_like_words, marks_entities, shown_tags
 
 DOCUMENT = "-DOCSTART-"
 TOKEN_NAMES = ("token", "tokens", "word", "words", "form", "text")
@@ -287,7 +286,7 @@ def read_sentences(
             else:
                 starts = starts or bool(_DOCUMENT_COMMENT.match(text))
             continue
-        if rows and labelled and skips_unanswered(source) and _is_untagged(rows, layout):
+        if rows and labelled and source.skips_unanswered and _is_untagged(rows, layout):
             source.counts.unlabelled += 1
             rows = []
         if rows:

@@ -8,7 +8,6 @@ from headwise.data.files.file_source import DataSource, most_true
 from headwise.data.files.text_lines import Line
 from headwise.data.formats.conllu import ConlluSentence
 from headwise.data.formats.conllu import read_sentences as read_conllu_sentences
-from headwise.data.formats.unlabelled_records import skips_unanswered
 from headwise.data.items.examples import TaggedSentence, align
 
 COLUMNS = ("upos", "xpos", "feats", "deprel", "lemma")
@@ -33,7 +32,7 @@ def read_sentences(
     """
     for sentence in read_conllu_sentences(lines, source):
         tags = _values(sentence)[column]
-        if labelled and column != "feats" and {*tags} == {UNKNOWN} and skips_unanswered(source):
+        if labelled and column != "feats" and {*tags} == {UNKNOWN} and source.skips_unanswered:
             source.counts.unlabelled += 1
             continue
         try:

@@ -144,13 +144,6 @@ _DECODER = json.JSONDecoder(parse_constant=_constant, object_pairs_hook=_object)
 """Made once, as `json.loads` makes a decoder for each call that has such arguments."""
 
 
-def as_text(value: object) -> str:
-    """A JSON value as a string: strings are unchanged, null is "", other values are their JSON text."""
-    if isinstance(value, str):
-        return value
-    return "" if value is None else json.dumps(value, ensure_ascii=False, default=str)
-
-
 def _json_type(value: object) -> str:
     names = {list: "array", str: "string", bool: "literal", type(None): "literal"}
     return names.get(type(value), "number")

@@ -16,8 +16,8 @@ from headwise.data.errors import DataError
 from headwise.data.files.file_source import DataSource, most_true
 from headwise.data.files.text_lines import Line, without_returns
 from headwise.data.formats.conll import FIELD
+from headwise.data.formats.tag_checks import shown_tags
 from headwise.data.items.examples import TaggedSentence
-from headwise.data.readers.tag_checks import shown_tags
 
 RULE = "====="
 _SLASHED = lazy_pattern(r".+/[^/]+")

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, TypeGuard
 
+from headwise.data.columns.cell_values import as_text
 from headwise.data.columns.column_names import LABEL_NAMES, TEXT_NAMES, name_rank, normal_name
 from headwise.data.files.file_source import DataSource, look_ahead, most_true
 from headwise.data.files.text_lines import Line
-from headwise.data.formats.jsonl import as_text
 from headwise.data.formats.structured_records import read_structured, sample_rows
-from headwise.data.formats.unlabelled_records import labelled_records, skips_unanswered
+from headwise.data.formats.unlabelled_records import labelled_records
 from headwise.data.items.examples import TaggedSentence
 
 TOKEN_NAMES = ("tokens", "words")
@@ -210,7 +210,7 @@ def read_sentences(
         tags = _pieces(fields.get(tag or ""))
         fits = _is_parallel(tags, words) and "" not in tags
         missing = not isinstance(tags, list) or _is_untagged(tags)
-        if labelled and not fits and missing and skips_unanswered(source):
+        if labelled and not fits and missing and source.skips_unanswered:
             source.counts.unlabelled += 1
         elif labelled and not fits:
             number = len(tags) if isinstance(tags, list) else "no"

@@ -32,11 +32,6 @@ class UnlabelledRecord(Record):
         return unanswered
 
 
-def skips_unanswered(source: DataSource) -> bool:
-    """Whether the options leave out records whose label is empty."""
-    return getattr(source.options, "empty_labels", "stop") == "skip"
-
-
 def labelled_records(
     records: Iterator[Record], source: DataSource, *, spans: bool = False
 ) -> Iterator[Record]:

@@ -23,10 +23,9 @@ from headwise.data.files.text_lines import Line
 from headwise.data.formats.conll import TAG_NAMES, TOKEN_NAMES, Block, TokenColumns, check_cells
 from headwise.data.formats.csv import read_cells
 from headwise.data.formats.csv_records import Cells
-from headwise.data.formats.unlabelled_records import skips_unanswered
+from headwise.data.formats.tag_checks import marks_entities
 from headwise.data.items.examples import TaggedSentence
 from headwise.data.items.labels import is_missing_value
-from headwise.data.readers.tag_checks import marks_entities
 
 SENTENCE_NAMES = (
     *("sentence_#", "sentence_id", "sentence_idx", "sentence_no", "sentence_number", "sentence_num"),
@@ -137,7 +136,7 @@ def read_sentences(
         if number == layout.header:
             continue
         if rows and (not number or sentence_name not in ("", name)):
-            if labelled and skips_unanswered(source) and _is_untagged(rows, layout):
+            if labelled and source.skips_unanswered and _is_untagged(rows, layout):
                 source.counts.unlabelled += 1
             else:
                 try:

@@ -17,8 +17,8 @@ from typing import Any, Generic, NamedTuple, Self, TypeVar
 import numpy as np
 
 from headwise.core.errors import ConfigError
-from headwise.data.doctor.findings import SHOWN, Finding, with_remainder
 from headwise.data.files.file_lists import place
+from headwise.data.findings import SHOWN, Finding, with_remainder
 
 Item = TypeVar("Item")
 

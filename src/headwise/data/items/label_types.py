@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from headwise.core.errors import HeadwiseError
-from headwise.data.doctor.findings import abbreviate
 from headwise.data.errors import DataError
+from headwise.data.findings import abbreviate
 from headwise.data.items.dataset import Dataset
 from headwise.data.items.examples import DisplayNames
 from headwise.data.items.labels import (

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from headwise.core.config import JsonObject
 from headwise.core.lazy_pattern import lazy_pattern
 from headwise.core.text_normalization import normalize_text
-from headwise.data.doctor.findings import abbreviate
 from headwise.data.errors import DataError
+from headwise.data.findings import abbreviate
 from headwise.data.items.dataset import items_at
 
 _CYRILLIC = dict(zip("аеорсухіјѕһԁАВЕКМНОРСТХУІЈЅ", "aeopcyxijshdABEKMHOPCTXYIJS", strict=True))

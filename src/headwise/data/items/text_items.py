@@ -9,6 +9,7 @@ from typing import ClassVar, NamedTuple
 from headwise.core.config import from_dict
 from headwise.core.errors import ConfigError
 from headwise.core.tokenizer import Tokenizer, first_words
+from headwise.data.columns.cell_values import as_text
 from headwise.data.columns.column_names import (
     FLAG_NAMES,
     LABEL_NAMES,
@@ -35,7 +36,6 @@ from headwise.data.errors import DataError, OnError, raise_error
 from headwise.data.files.file_source import FileHead, look_ahead
 from headwise.data.files.fingerprint import parse_field, weight_field
 from headwise.data.formats import FORMATS
-from headwise.data.formats.jsonl import as_text
 from headwise.data.items.dataset import Dataset, InputRows
 from headwise.data.items.examples import TEXTS, DisplayNames, Example, Parse, first_heads
 from headwise.data.items.item_type import ItemType

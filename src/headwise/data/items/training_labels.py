@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from headwise.core.errors import close_names
-from headwise.data.doctor.findings import abbreviate
 from headwise.data.errors import DataError
+from headwise.data.findings import abbreviate
 from headwise.data.items.dataset import Dataset
 from headwise.data.items.examples import DisplayNames
 from headwise.data.items.labels import rename_labels, training_spellings

@@ -10,12 +10,12 @@ from dataclasses import fields, replace
 from typing import Any
 
 from headwise.core.text_normalization import without_invisible
-from headwise.data.doctor.findings import abbreviate
+from headwise.data.columns.cell_values import as_text
 from headwise.data.errors import DataError, OnError, raise_error
 from headwise.data.files.file_lists import FileLine, Files
 from headwise.data.files.file_source import DataSource
+from headwise.data.findings import abbreviate
 from headwise.data.formats import FORMATS
-from headwise.data.formats.jsonl import as_text
 from headwise.data.items.dataset import InputRow, InputRows
 from headwise.data.items.item_type import ItemType
 

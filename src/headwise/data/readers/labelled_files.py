@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar
 
 from headwise.core.errors import ConfigError, close_names
 from headwise.core.text_normalization import without_invisible
-from headwise.data.columns.cell_values import is_link, is_structured
+from headwise.data.columns.cell_values import as_text, is_link, is_structured
 from headwise.data.columns.column_names import join_text_parts, joined_column_names
 from headwise.data.columns.duplicate_names import check_duplicate_names, duplicate_name_error
 from headwise.data.columns.multi_hot_columns import MultiHotColumns, has_label_columns
@@ -29,7 +29,6 @@ from headwise.data.columns.soft_label_columns import (
 )
 from headwise.data.columns.tabular_columns import TabularColumn
 from headwise.data.columns.text_columns import Columns, choose_columns, names_in, tabular_names
-from headwise.data.doctor.findings import Finding, abbreviate, count
 from headwise.data.errors import NO_LABEL_CODES, DataError, OnError, raise_error
 from headwise.data.files.file_preview import guess_format
 from headwise.data.files.file_source import DataSource, Record, look_ahead
@@ -38,11 +37,11 @@ from headwise.data.files.parquet import parquet_columns
 from headwise.data.files.tables import TABLES
 from headwise.data.files.text_lines import Line
 from headwise.data.files.workbook import SHEET_NOTE
+from headwise.data.findings import Finding, abbreviate, count
 from headwise.data.formats import FORMATS
 from headwise.data.formats.csv import looks_like_rows
-from headwise.data.formats.jsonl import as_text
 from headwise.data.formats.label_text import GLUED_FORMATS, labels_with_words
-from headwise.data.formats.unlabelled_records import labelled_records, skips_unanswered
+from headwise.data.formats.unlabelled_records import labelled_records
 from headwise.data.items.dataset import Dataset, InputRow, InputRows
 from headwise.data.items.examples import Example, MultiLabelExample
 from headwise.data.items.labels import measured_labels_notes, unify_spellings
@@ -154,7 +153,7 @@ def _multi_label_examples(
 ) -> Iterator[Example]:
     repeated, occurring, unlabelled = list[int](), set[str](), 0
     for record in records:
-        if skips_unanswered(source) and has_label_columns(columns) and is_unlabelled(record, columns):
+        if source.skips_unanswered and has_label_columns(columns) and is_unlabelled(record, columns):
             source.counts.unlabelled += 1
             continue
         text = read_text_field(record, columns.text, source)
@@ -410,7 +409,7 @@ def read_label_field(record: Record, name: str, source: DataSource) -> str | Non
     if label and not is_structured(value) and not is_link(value):
         return label
     skip_hint = " (--empty-labels skip leaves such rows out)" * hasattr(source.options, "empty_labels")
-    if not label and skips_unanswered(source):
+    if not label and source.skips_unanswered:
         source.counts.unlabelled += 1
     elif name not in record.fields:
         advice = f"add it or remove the row{skip_hint}"

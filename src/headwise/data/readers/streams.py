@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.data.columns.item_options import StreamOptions
-from headwise.data.doctor.findings import Finding
 from headwise.data.errors import DataError
 from headwise.data.files.archives import open_file, read_member_lines
 from headwise.data.files.compression import read_once
@@ -30,6 +29,7 @@ from headwise.data.files.text_lines import (
     without_nuls,
     without_returns,
 )
+from headwise.data.findings import Finding
 from headwise.data.items.dataset import Dataset
 from headwise.data.items.examples import Example
 from headwise.data.items.symbols import END_OF_LINE, SymbolVocabulary, code_points

@@ -13,21 +13,18 @@ from headwise.core.errors import ConfigError
 from headwise.core.tokenizer import get_tokenizer
 from headwise.data.columns.item_options import DEFAULT_TAG_OPTIONS, TaggedFormat, TagOptions
 from headwise.data.columns.reading_options import WeightOptions
-from headwise.data.doctor.findings import SHOWN, Finding, abbreviate, with_remainder
 from headwise.data.errors import DataError, OnError, raise_error
 from headwise.data.files.file_source import DataSource, look_ahead
 from headwise.data.files.tables import files_of_records
 from headwise.data.files.text_lines import Line
+from headwise.data.findings import SHOWN, Finding, abbreviate, with_remainder
 from headwise.data.formats import character_spans as spans
 from headwise.data.formats import conll, conll2012, conllu_tags, token_lists, word_table
 from headwise.data.formats import penn_trees as trees
 from headwise.data.formats import slashed_tags as slashed
 from headwise.data.formats.brat import brat_lines, is_brat
 from headwise.data.formats.character_spans import tag_column
-from headwise.data.items.dataset import Dataset
-from headwise.data.items.examples import TaggedSentence
-from headwise.data.readers.file_sets import null_text_notes
-from headwise.data.readers.tag_checks import (
+from headwise.data.formats.tag_checks import (
     bmes_as_bioes,
     count_entity_types,
     marks_entities,
@@ -36,6 +33,9 @@ from headwise.data.readers.tag_checks import (
     tag_corrections,
     tag_positions,
 )
+from headwise.data.items.dataset import Dataset
+from headwise.data.items.examples import TaggedSentence
+from headwise.data.readers.file_sets import null_text_notes
 from headwise.data.readers.tag_format_guess import guess_tagged_format
 
 _TOKEN_PER_ROW = ("columns", "table")  # formats with one token per row

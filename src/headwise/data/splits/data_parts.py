@@ -8,9 +8,9 @@ import numpy as np
 
 from headwise.core.config import JsonObject
 from headwise.core.errors import ConfigError, HeadwiseError
-from headwise.data.doctor.findings import abbreviate
 from headwise.data.files.file_lists import Files, paths_of
 from headwise.data.files.fingerprint import Fingerprint
+from headwise.data.findings import abbreviate
 from headwise.data.items.item_type import ItemType
 from headwise.data.items.parses import NO_PARSES, ParseFiles, ParseReader, with_parses
 from headwise.data.readers.file_sets import read_files_as_one

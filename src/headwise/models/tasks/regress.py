@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar, cast
 import numpy as np
 
 from headwise.core.config import JsonMapping, JsonObject
-from headwise.data.doctor.findings import abbreviate
+from headwise.data.findings import abbreviate
 from headwise.data.items.dataset import Dataset
 from headwise.data.items.examples import Example
 from headwise.data.items.labels import (

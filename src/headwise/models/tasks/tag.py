@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from headwise.core.config import JsonMapping, JsonObject, lookup
-from headwise.data.doctor.findings import abbreviate
 from headwise.data.errors import DataError
+from headwise.data.findings import abbreviate
 from headwise.data.items.examples import TaggedSentence
 from headwise.data.items.sentence_items import TaggedSentenceItems
 from headwise.data.readers.tagged_files import TaggedData
