@@ -57,6 +57,30 @@ def test_nobody_imports_upwards():
     assert not wrong, "\n".join(wrong)
 
 
+DATA_PARTS = ("errors", "findings", "files", "columns", "formats", "readers", "items", "splits", "doctor")
+"""The parts of the room `data`, from the bottom to the top."""
+UPWARDS = {
+    ("files", "columns"),
+    ("columns", "items"),
+    ("formats", "items"),
+    ("readers", "items"),
+    ("items", "splits"),
+}
+"""Parts that import one above them. There may be fewer, not more."""
+
+
+def test_the_parts_of_data_import_downwards():
+    arrows = {
+        (part, target.split(".")[2])
+        for module, path in MODULES.items()
+        if module.startswith("headwise.data.") and (part := module.split(".")[2]) in DATA_PARTS
+        for _, target in imports_of(path)
+        if target.startswith("headwise.data.")
+    }
+    upwards = {arrow for arrow in arrows if DATA_PARTS.index(arrow[1]) > DATA_PARTS.index(arrow[0])}
+    assert upwards == UPWARDS
+
+
 def circles(arrows: dict[str, set[str]]) -> list[set[str]]:
     """Groups of modules that reach one another by imports."""
 

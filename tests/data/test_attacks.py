@@ -15,9 +15,9 @@ import pytest
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.data.columns.item_options import StreamOptions
 from headwise.data.columns.reading_options import MultiLabelOptions, ReadOptions
-from headwise.data.files.file_preview import read_preview
 from headwise.data.files.unpacking import XZ_MEMORY
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK, infer_task
+from headwise.data.readers.file_preview import read_preview
 from headwise.data.readers.labelled_files import read_examples
 
 TABLE = ("text,label\n" + "".join(f"text number {n},{'ab'[n % 2]}\n" for n in range(200))).encode()

@@ -5,8 +5,8 @@ import os
 
 import pytest
 
-from headwise.data.files.file_preview import has_byte_order_mark
 from headwise.data.files.text_lines import read_lines
+from headwise.data.readers.file_preview import has_byte_order_mark
 
 
 @pytest.mark.parametrize(

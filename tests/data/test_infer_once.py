@@ -17,10 +17,10 @@ from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.doctor.diagnose import doctor_files
 from headwise.data.errors import DataError
 from headwise.data.files import archives
-from headwise.data.files.file_preview import read_preview
 from headwise.data.files.file_source import DataSource, Record
 from headwise.data.formats import FORMATS
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK, infer_task
+from headwise.data.readers.file_preview import read_preview
 
 
 @pytest.mark.parametrize(

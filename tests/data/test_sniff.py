@@ -1,7 +1,7 @@
 import pytest
 
 from headwise.data.columns.reading_options import ReadOptions
-from headwise.data.files.file_preview import guess_format
+from headwise.data.readers.file_preview import guess_format
 from headwise.data.readers.labelled_files import read_rows
 from headwise.data.readers.tag_format_guess import guess_tagged_format
 

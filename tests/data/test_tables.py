@@ -18,10 +18,10 @@ from headwise.core.errors import ConfigError
 from headwise.data import read_examples, read_rows
 from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.errors import DataError
-from headwise.data.files.file_preview import read_preview
 from headwise.data.files.tables import table_kind
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK, infer_task
 from headwise.data.readers.bags import read_bags
+from headwise.data.readers.file_preview import read_preview
 
 FORMS = ("csv", "xlsx", "parquet")
 LABELS = [

@@ -16,10 +16,10 @@ from headwise.data.columns.column_names import COLUMN_JOINER, joined_column_name
 from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.columns.text_columns import find_column, names_in
 from headwise.data.errors import DataError
-from headwise.data.files.file_preview import read_preview
 from headwise.data.files.file_source import FileHead, look_ahead
 from headwise.data.formats import FORMATS
 from headwise.data.items.item_type import ItemType
+from headwise.data.readers.file_preview import read_preview
 from headwise.data.readers.labelled_files import find_format
 
 _TEXT_OPTIONS = {

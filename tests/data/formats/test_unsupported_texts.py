@@ -3,8 +3,8 @@
 import pytest
 
 from headwise.data.errors import DataError
-from headwise.data.files.file_preview import guess_format
 from headwise.data.formats.unsupported_texts import refuse_unsupported_text
+from headwise.data.readers.file_preview import guess_format
 
 WORDS = "the printer is dark"
 FILES = {

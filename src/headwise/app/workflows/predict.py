@@ -23,8 +23,8 @@ from headwise.core.file_lock import locked_file
 from headwise.core.folder_layout import EXPORTED, MANIFEST
 from headwise.core.threads import usable_threads
 from headwise.data.files.file_lists import Files, FilesArgument, first_path, list_files, paths_of
-from headwise.data.files.file_preview import has_byte_order_mark
 from headwise.data.items.dataset import InputRow
+from headwise.data.readers.file_preview import has_byte_order_mark
 from headwise.models.prediction_file import (
     COMPRESSED,
     OutputError,

@@ -10,8 +10,8 @@ import numpy as np
 
 from headwise.data.doctor.examined_file import CheckedFile, pairs_of
 from headwise.data.doctor.shortcut_checks import majority_accuracy, one_sided_accuracy
-from headwise.data.files.file_preview import looks_like_table
 from headwise.data.findings import SHOWN, Finding, abbreviate, count, quoted_beginning
+from headwise.data.readers.file_preview import looks_like_table
 from headwise.data.splits.text_signatures import normal_text
 from headwise.metrics.tag_schemes import LETTERS, check_tags, detect_scheme
 

@@ -5,8 +5,6 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from os import PathLike
 
-from headwise.data.items.examples import Parse
-
 
 @dataclass(frozen=True)
 class Fingerprint:
@@ -41,16 +39,6 @@ def hash_fields(fields: Iterable[str | None]) -> str:
         data = field.encode("utf-8", "surrogatepass")
         digest.update(len(data).to_bytes(8, "big") + data)
     return digest.hexdigest()
-
-
-def parse_field(heads: Parse | None) -> tuple[str, ...]:
-    """A dependency parse as one text of numbers; nothing if there is none."""
-    return () if heads is None else (" ".join(map(str, heads)),)
-
-
-def weight_field(weight: float) -> tuple[str, ...]:
-    """The weight of an item as text; nothing for the weight 1."""
-    return () if weight == 1 else (f"{weight:.6g}",)
 
 
 def file_sha256(path: str | PathLike[str]) -> str:

@@ -216,3 +216,13 @@ def writable_separator(data: Any) -> str:
     """A separator for writing the label sets of a file, which may have a column for each label."""
     labels = {label for item in data.items for label in item.labels}
     return separator_for(MultiLabelOptions(), sorted(labels), getattr(data.columns, "separator", None))
+
+
+def parse_field(heads: Parse | None) -> tuple[str, ...]:
+    """A dependency parse as one text of numbers; nothing if there is none."""
+    return () if heads is None else (" ".join(map(str, heads)),)
+
+
+def weight_field(weight: float) -> tuple[str, ...]:
+    """The weight of an item as text; nothing for the weight 1."""
+    return () if weight == 1 else (f"{weight:.6g}",)

@@ -7,13 +7,13 @@ from typing import Any, TypeVar
 from headwise.core.config import from_dict
 from headwise.core.errors import ConfigError
 from headwise.core.lazy_table import LazyTable
-from headwise.data.files.file_preview import read_preview
 from headwise.data.formats.brat import is_brat
 from headwise.data.items.dataset import InputRows
 from headwise.data.items.examples import Example, TaggedSentence
 from headwise.data.items.item_type import ItemType
 from headwise.data.items.label_types import LABEL_SET_TYPE, NUMERIC_LABEL_TYPE, SINGLE_LABEL_TYPE, LabelType
 from headwise.data.items.text_items import TextItems
+from headwise.data.readers.file_preview import read_preview
 
 Item = TypeVar("Item")
 

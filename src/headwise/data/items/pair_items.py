@@ -14,9 +14,8 @@ from headwise.data.columns.item_options import DEFAULT_PAIR_OPTIONS, PairOptions
 from headwise.data.columns.pair_columns import PairColumns
 from headwise.data.errors import DataError, OnError, raise_error
 from headwise.data.files.file_source import FileHead
-from headwise.data.files.fingerprint import parse_field, weight_field
 from headwise.data.items.dataset import Dataset, InputRows
-from headwise.data.items.examples import DisplayNames, Pair, Parse, first_heads
+from headwise.data.items.examples import DisplayNames, Pair, Parse, first_heads, parse_field, weight_field
 from headwise.data.items.item_type import ItemType
 from headwise.data.items.labels import look_like_scores
 from headwise.data.readers.pair_files import pair_rows, read_pair_rows, read_pairs

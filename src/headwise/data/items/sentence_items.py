@@ -10,13 +10,20 @@ from headwise.core.tokenizer import Tokenizer, get_tokenizer, normalize_tokens
 from headwise.data.columns.item_options import DEFAULT_TAG_OPTIONS, TagOptions
 from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.errors import DataError, OnError, raise_error
-from headwise.data.files.file_preview import read_preview
 from headwise.data.files.file_source import FileHead
-from headwise.data.files.fingerprint import parse_field, weight_field
 from headwise.data.items.dataset import InputRow, InputRows
-from headwise.data.items.examples import DisplayNames, Example, Parse, TaggedSentence, first_heads
+from headwise.data.items.examples import (
+    DisplayNames,
+    Example,
+    Parse,
+    TaggedSentence,
+    first_heads,
+    parse_field,
+    weight_field,
+)
 from headwise.data.items.item_type import ItemType
 from headwise.data.items.label_types import TAGS, LabelType
+from headwise.data.readers.file_preview import read_preview
 from headwise.data.readers.labelled_files import read_rows
 from headwise.data.readers.tag_format_guess import RECOGNISERS, looks_tagged, looks_tokenized
 from headwise.data.readers.tagged_files import TaggedData, read_tagged

@@ -14,15 +14,15 @@ from headwise.data.columns.item_options import DEFAULT_STREAM_OPTIONS, StreamOpt
 from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.errors import DataError, OnError, raise_error
 from headwise.data.files.compression import read_once
-from headwise.data.files.file_preview import looks_like_table, read_preview
 from headwise.data.files.file_source import FileHead
-from headwise.data.files.fingerprint import Fingerprint, parse_field
+from headwise.data.files.fingerprint import Fingerprint
 from headwise.data.items.dataset import Dataset, InputRows
-from headwise.data.items.examples import DisplayNames, Example
+from headwise.data.items.examples import DisplayNames, Example, parse_field
 from headwise.data.items.item_type import ItemType
 from headwise.data.items.label_types import MASKED_WORD_TYPE, NEXT_SYMBOL, LabelType
 from headwise.data.items.symbols import SymbolVocabulary, choose_symbols
 from headwise.data.items.text_items import TextItems
+from headwise.data.readers.file_preview import looks_like_table, read_preview
 from headwise.data.readers.labelled_files import read_rows
 from headwise.data.readers.streams import (
     LineData,

@@ -34,10 +34,17 @@ from headwise.data.columns.tabular_columns import TabularColumn
 from headwise.data.columns.text_columns import columns_of, names_in
 from headwise.data.errors import DataError, OnError, raise_error
 from headwise.data.files.file_source import FileHead, look_ahead
-from headwise.data.files.fingerprint import parse_field, weight_field
 from headwise.data.formats import FORMATS
 from headwise.data.items.dataset import Dataset, InputRows
-from headwise.data.items.examples import TEXTS, DisplayNames, Example, Parse, first_heads
+from headwise.data.items.examples import (
+    TEXTS,
+    DisplayNames,
+    Example,
+    Parse,
+    first_heads,
+    parse_field,
+    weight_field,
+)
 from headwise.data.items.item_type import ItemType
 from headwise.data.items.label_types import SINGLE_LABEL_TYPE, LabelType
 from headwise.data.items.labels import look_like_measurements, look_like_scores

@@ -30,7 +30,6 @@ from headwise.data.columns.soft_label_columns import (
 from headwise.data.columns.tabular_columns import TabularColumn
 from headwise.data.columns.text_columns import Columns, choose_columns, names_in, tabular_names
 from headwise.data.errors import NO_LABEL_CODES, DataError, OnError, raise_error
-from headwise.data.files.file_preview import guess_format
 from headwise.data.files.file_source import DataSource, Record, look_ahead
 from headwise.data.files.label_folders import is_flat
 from headwise.data.files.parquet import parquet_columns
@@ -45,6 +44,7 @@ from headwise.data.formats.unlabelled_records import labelled_records
 from headwise.data.items.dataset import Dataset, InputRow, InputRows
 from headwise.data.items.examples import Example, MultiLabelExample
 from headwise.data.items.labels import measured_labels_notes, unify_spellings
+from headwise.data.readers.file_preview import guess_format
 from headwise.data.readers.file_sets import (
     clean_label,
     note_left_out,

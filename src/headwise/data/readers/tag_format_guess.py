@@ -5,12 +5,12 @@ from collections.abc import Callable, Sequence
 from headwise.data.columns.item_options import TaggedFormat
 from headwise.data.errors import DataError
 from headwise.data.files.compression import plain_name
-from headwise.data.files.file_preview import refuse_brat
 from headwise.data.files.text_lines import Line
 from headwise.data.formats import character_spans as spans
 from headwise.data.formats import conll, conll2012, conllu_tags, token_lists, word_table
 from headwise.data.formats import penn_trees as trees
 from headwise.data.formats import slashed_tags as slashed
+from headwise.data.readers.file_preview import refuse_brat
 
 SUFFIXES: dict[str, TaggedFormat] = {".conllu": "conllu", ".mrg": "trees"}
 
