@@ -10,6 +10,7 @@ import gc
 import hashlib
 import importlib
 import os
+import re
 import signal
 import time
 from collections.abc import Callable
@@ -75,14 +76,19 @@ def narrow(without_base_encoder):
 @pytest.fixture(scope="session")
 def one_registry() -> None:
     """The exporter of torch makes its table of operators once, not for every graph: a quarter of its time.
+    It also looks for the operators of torch once, not more than fifty times for every graph.
 
-    The table is no public part of torch; where it is elsewhere, it is made each time.
+    Both are no public parts of torch; where they are elsewhere, that is done each time.
     """
     with contextlib.suppress(ImportError, AttributeError):
         from torch.onnx._internal.exporter._registration import ONNXRegistry
 
         make = functools.cache(ONNXRegistry.from_torchlib)
         ONNXRegistry.from_torchlib = staticmethod(make)
+    with contextlib.suppress(ImportError, AttributeError):
+        from torch._export import utils
+
+        utils._materialize_cpp_cia_ops = functools.cache(utils._materialize_cpp_cia_ops)
 
 
 @pytest.fixture(scope="session")
@@ -107,6 +113,7 @@ def same_graphs(one_registry, run_folder):
         from headwise.artifacts.onnx import onnx_export as export
 
         write, of_all = export.onnx_of, vars(nn.Module()).keys()
+        address = re.compile(" at 0x[0-9a-f]+")  # of functions, and of the weights of an LSTM
 
         def once(module, inputs, outputs):
             weights = b"".join(tensor.numpy().tobytes() for tensor in module.state_dict().values())
@@ -114,7 +121,9 @@ def same_graphs(one_registry, run_folder):
                 (
                     type(layer),
                     sorted(
-                        (name, repr(value)) for name, value in vars(layer).items() if name not in of_all
+                        (name, address.sub("", repr(value)))
+                        for name, value in vars(layer).items()
+                        if name not in of_all
                     ),
                 )
                 for layer in module.modules()

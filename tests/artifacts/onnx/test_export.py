@@ -100,7 +100,7 @@ def test_lstms_are_exported_again_in_the_same_process(make_model, needs_onnx):
     lstm = torch.ops.aten.lstm.input
     key = torch._C.DispatchKey.AutogradCPU  # what PyTorch leaves behind when it has exported one
     lstm._dispatch_cache[key] = lstm.py_kernels[torch._C.DispatchKey.CompositeImplicitAutograd]
-    graph = EncoderGraph(make_model("bilstm, two layers"), WINDOW)
+    graph = EncoderGraph(make_model("bilstm"), WINDOW)
     inputs = {"vectors": example_input("vectors", 8), "lengths": example_input("lengths", 8)}
     assert onnx_of(graph, inputs, ("states", "summaries"))
 

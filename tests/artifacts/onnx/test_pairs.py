@@ -24,16 +24,16 @@ from headwise.runtime.pair_network import PairNetwork
 from headwise.text.text_configs import WordConfig
 from headwise.text.vocabulary import Vocabulary
 
-from .conftest import ENGINES, WINDOW, WORDS, draw_encoder, draw_weights, encoder_of, hard_texts
+from .conftest import ENGINES, SHORT, WINDOW, WORDS, draw_encoder, draw_weights, encoder_of, hard_texts
 
 CROSS = {"cross_heads": 2, "cross_head_size": 3, "cross_feedforward": 5, "cross_layers": 1}
 # id: (row of `conftest.ROWS` whose encoder it has, readout, pair settings, windows)
 ROWS = {
     "none": ("ms-transformer", "node+max", PairConfig(), WindowsConfig()),
     "match": ("ms-san", "mean,max", PairConfig(interaction="match"), WindowsConfig(words=WINDOW)),
-    "cross": ("transformer", "node,max", PairConfig(interaction="cross", **CROSS), WindowsConfig()),
+    "cross": ("transformer, decays", "node,max", PairConfig(interaction="cross", **CROSS), SHORT),
     "concat": ("ms-transformer", "mean", PairConfig("concat", "match"), WindowsConfig(words=WINDOW)),
-    "product": ("bilstm", "max", PairConfig("product"), WindowsConfig()),
+    "product": ("bilstm, two layers", "max", PairConfig("product"), WindowsConfig()),
 }
 
 
