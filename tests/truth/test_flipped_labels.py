@@ -45,7 +45,7 @@ def test_what_was_changed_is_found(task, truth):
     assert right / len(wrong) > 0.6
 
 
-def test_a_model_without_them_is_not_worse(truth):
+def test_a_model_without_them_is_not_worse(truth, narrow):
     items, _ = changed(truth, "classify", 200)
     path, listed = truth.file("classify", items), truth.place("listed").with_suffix(".csv")
     with open(listed, "w", newline="") as file:

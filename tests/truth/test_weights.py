@@ -92,7 +92,7 @@ def test_search(truth):
 
 
 @pytest.mark.parametrize("folds", [3, 0])
-def test_what_is_said_of_probabilities(truth, folds):
+def test_what_is_said_of_probabilities(truth, folds, narrow):
     """Labels that count next to nothing say next to nothing of how well a model is calibrated, and how sure
     is sure enough."""
     both, _ = with_contrary(truth, "classify")
