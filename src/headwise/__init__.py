@@ -91,6 +91,11 @@ _HOMES = {
     "tune_file": "headwise.app.workflows.tune",
 }
 
+_WITHOUT_TRAINING_LIBRARIES = (
+    "; without it, load_exported opens what 'headwise export' has written, and the commands predict and "
+    "serve open most model folders"
+)
+
 _RENAMED = {"Model": "TextClassifierModel"}
 """Public names that changed, for one release."""
 
@@ -152,7 +157,8 @@ def __getattr__(name: str) -> "Any":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from headwise.artifacts.onnx.onnx_errors import installed
 
-    with installed():
+    opens_models = name == "load_model" or _HOMES[name].startswith("headwise.app.estimators")
+    with installed(advice=_WITHOUT_TRAINING_LIBRARIES if opens_models else ""):
         return getattr(importlib.import_module(_HOMES[name]), name)
 
 

@@ -4,6 +4,7 @@ A predictor computes the predictions of a batch; its layout turns each into a re
 Those of single labels are in `headwise.models.predictor`.
 """
 
+import csv
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -173,8 +174,9 @@ _DOCUMENT = f"{DOCUMENT}\tO\n\n"
 
 @dataclass(frozen=True)
 class TagLayout(_SingleRecords):
-    """The record layout of tags: in jsonl the words, their tags and, if known, their character offsets; in
-    conll one word and its tag per line, with -DOCSTART- where the input begins a document.
+    """The record layout of tags: in jsonl and csv the words, their tags, probabilities and spans (in csv as
+    JSON in the cells, in jsonl also their character offsets if known); in conll one word and its tag per
+    line, with -DOCSTART- where the input begins a document.
 
     Attributes:
         sentence: A function that splits the item of a row into words.
@@ -186,18 +188,21 @@ class TagLayout(_SingleRecords):
 
     @property
     def header(self) -> str:
-        """Empty: neither format has a header."""
-        return ""
+        """The header line of csv; the other formats have none."""
+        return super().header if self.form == "csv" else ""
 
     def ends(self, lines: Sequence[bytes]) -> bool:
         return self.form != "conll" or (lines[-1] == b"\n" and b"".join(lines) != _DOCUMENT.encode())
 
     def start(self, row: InputRow[Any]) -> str:
+        words = self.sentence(row.item).tokens
         if self.form == "conll":
-            words = self.sentence(row.item).tokens
             return f"{_document(row.item)}{_column(words[0] if words else '')}\t"
-        fields = {**row.fields, free_name("words", set(row.fields)): self.sentence(row.item).tokens}
-        return json.dumps(fields, ensure_ascii=False)[:-1]
+        if self.form == "csv":
+            return self._line([*self._cells(row), json_text(words)])[:-1] + self._delimiter
+        return json.dumps({**row.fields, free_name("words", set(row.fields)): words}, ensure_ascii=False)[
+            :-1
+        ]
 
     def record(self, row: InputRow[Any], probabilities: Any) -> str:
         """A record of the file, with its line end; `probabilities` is the prediction, a `TaggedText`."""
@@ -212,10 +217,12 @@ class TagLayout(_SingleRecords):
             "tags": tagged.tags,
             "probabilities": [float(f"{p:.6g}") for p in tagged.probabilities],
         }
-        if tagged.places is not None:
+        if tagged.places is not None and self.form == "jsonl":
             values["places"] = tagged.places
         if self.spans:
             values["spans"] = [_span(tagged, *span) for span in tagged.spans]
+        if self.form == "csv":
+            return self._line([*self._cells(row), *map(json_text, values.values())])
         taken = set(row.fields)
         named = {free_name(name, taken): value for name, value in values.items()}
         return json.dumps({**row.fields, **named}, ensure_ascii=False) + "\n"
@@ -224,8 +231,11 @@ class TagLayout(_SingleRecords):
         tagged: TaggedText = prediction
         if self.form == "conll":
             return record.removeprefix(_DOCUMENT) == self.record(InputRow(0, {}, None), tagged)
-        added = 3 + (tagged.places is not None) + self.spans  # after the fields of the input
-        words, tags, chances, *_ = list(json.loads(record).values())[-added:]
+        if self.form == "csv":
+            words, tags, chances, *_ = map(json.loads, next(csv.reader([record]))[len(self.fields) :])
+        else:
+            added = 3 + (tagged.places is not None) + self.spans  # after the fields of the input
+            words, tags, chances, *_ = list(json.loads(record).values())[-added:]
         shares = np.array(chances, dtype=np.float64)
         if (words, tags) != (list(tagged.words), list(tagged.tags)) or len(shares) != len(tags):
             return False
@@ -259,6 +269,7 @@ class TagPredictor(Predictor):
 
     formats: ClassVar[Mapping[str, str]] = {
         ".jsonl": "jsonl",
+        ".csv": "csv",
         ".conll": "conll",
         ".txt": "conll",
         ".tsv": "conll",
@@ -266,7 +277,11 @@ class TagPredictor(Predictor):
     form: ClassVar[str] = "conll"
 
     def layout(self, form: str, rows: Sequence[InputRow[Any]]) -> RecordLayout:
-        return TagLayout(form, (), (), (), self.sentence, self.model.scheme != "plain")
+        spans = self.model.scheme != "plain"
+        fields = tuple(dict.fromkeys(name for row in rows for name in row.fields)) if form == "csv" else ()
+        taken, names = set(fields), ("words", "tags", "probabilities", *["spans"] * spans)
+        added = tuple(free_name(name, taken) for name in names) if form == "csv" else ()
+        return TagLayout(form, fields, (), added, self.sentence, spans)
 
     def sentence(self, item: Any) -> TaggedSentence:
         """An item, which may be a text, as words."""

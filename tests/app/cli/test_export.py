@@ -204,6 +204,7 @@ def test_what_needs_torch_says_so_from_python(model, tmp_path, call):
     )
     said = re.match(r"HW957 True \[HW957\] this needs (torch|sklearn); in the source folder", done.stdout)
     assert said, done.stdout
+    assert ("load_exported opens what 'headwise export'" in done.stdout) == (not call.startswith("calib"))
 
 
 def test_what_is_no_folder_is_told_without_torch(without_torch, table, tmp_path):

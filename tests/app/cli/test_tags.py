@@ -1,3 +1,5 @@
+import csv
+import io
 import json
 import shutil
 
@@ -75,10 +77,32 @@ def test_an_interrupted_output_is_gone_on_with(run, tagger, tmp_path):
 
 
 def test_outputs_that_cannot_be_written(run, tagger):
-    code, _, err = run("predict", "m", "t.conll", "-o", "p.csv")
+    code, _, err = run("predict", "m", "t.conll", "-o", "p.xlsx")
     assert (code, "HW605" in err) == (2, True)
-    code, _, err = run("predict", "m", "t.conll", "--format-out", "csv")
-    assert (code, "expected jsonl, conll" in err) == (2, True)
+    code, _, err = run("predict", "m", "t.conll", "--format-out", "tsv")
+    assert (code, "expected jsonl, csv, conll" in err) == (2, True)
+
+
+def test_csv_has_the_fields_of_jsonl_with_json_in_the_cells(run, tagger, tmp_path):
+    (tmp_path / "new.csv").write_text('id,text,tags\n7,"So, ""mr"" w3 runs.",a\n8,,\n9,"two\nlines",b\n')
+    for name in ("p.jsonl", "p.csv"):
+        assert run("predict", "m", "new.csv", "-o", name)[0] == 0
+    rows = [*csv.DictReader(io.StringIO((tmp_path / "p.csv").read_text(), newline=""))]
+    assert [*rows[0]] == ["id", "text", "tags", "words", "tags_2", "probabilities", "spans"]
+    for row, line in zip(rows, (tmp_path / "p.jsonl").read_text().splitlines(), strict=True):
+        fields = json.loads(line)
+        fields.pop("places")
+        parsed = {name: json.loads(row[name]) for name in [*row][3:]}
+        assert {**row, **parsed} == fields
+    whole = (tmp_path / "p.csv").read_text()
+    (tmp_path / "p.csv").write_text(whole[:-40])
+    assert run("predict", "m", "new.csv", "-o", "p.csv", "--resume")[0] == 0
+    assert (tmp_path / "p.csv").read_text() == whole
+    code, _, err = run("predict", "m", "t.conll", "-o", "p.csv", "--resume")
+    assert (code, "HW602" in err) == (2, True)
+    assert run("predict", "m", "t.conll", "-o", "words.csv")[0] == 0
+    code, out, _ = run("doctor", "words.csv")
+    assert (code, "lists 'words' and 'tags'" in out) == (0, True)  # it can be corrected and learnt from
 
 
 def test_evaluation_beside_the_baseline_of_training(run, tagger, tmp_path):

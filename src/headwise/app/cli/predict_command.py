@@ -56,10 +56,10 @@ def predict(
             tagged sentences; "-" is standard input. A pattern ("part-*.csv") stands for several files with
             the same columns.
         more: More files with the same columns.
-        output: File for the predictions: .csv, .tsv, .jsonl (taggers: .jsonl, .conll), plus .gz or .xz to
-            compress; .parquet or .arrow, which appear when they are complete: until then the records are in
-            a .jsonl file beside them, which --resume continues. A {} in the name stands for the numbers of
-            several files. Default: standard output.
+        output: File for the predictions: .csv, .tsv, .jsonl (taggers: .csv, .jsonl, .conll), plus .gz or
+            .xz to compress; .parquet or .arrow, which appear when they are complete: until then the records
+            are in a .jsonl file beside them, which --resume continues. A {} in the name stands for the
+            numbers of several files. Default: standard output.
         format_out: Format of the predictions, if it differs from the output's suffix.
         resume: Continue an interrupted output.
         overwrite: Replace an existing output.

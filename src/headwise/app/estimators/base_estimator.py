@@ -126,10 +126,11 @@ class TextEstimator(BaseEstimator, Generic[ModelType]):
         return self
 
     def save(self, folder: str | PathLike[str]) -> None:
-        """Write a model folder, which the `headwise` command can read.
+        """Write a model folder, which the `headwise` command can read. A model of headwise in the folder is
+        replaced; other files in its folder, such as your notes, stay.
 
         Raises:
-            StoreError: The folder holds other files, or cannot be written.
+            StoreError: The folder holds files but no model of headwise (HW511), or cannot be written.
         """
         check_is_fitted(self, "model_")
         save_model(self.model_, Path(folder), **self._info.records)

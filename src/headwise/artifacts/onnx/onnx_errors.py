@@ -27,12 +27,13 @@ class NotInstalledError(ExportError, ModuleNotFoundError):
 
 
 @contextmanager
-def installed(reason: str | None = None) -> Iterator[None]:
+def installed(reason: str | None = None, advice: str = "") -> Iterator[None]:
     """Convert an ImportError of a training library, which is missing on a machine for inference only, to a
     `NotInstalledError`.
 
     Args:
         reason: What needs the library, for the message.
+        advice: What does without it, for the end of the message.
 
     Raises:
         NotInstalledError: HW957, a library is not installed.
@@ -43,7 +44,7 @@ def installed(reason: str | None = None) -> Iterator[None]:
         name = (error.name or "").partition(".")[0]
         if isinstance(error, NotInstalledError) or name not in TRAINING_LIBRARIES:
             raise
-        raise NotInstalledError(needs_message(name, reason), code="HW957") from None
+        raise NotInstalledError(needs_message(name, reason) + advice, code="HW957") from None
 
 
 def library(name: str, what: str) -> Any:
