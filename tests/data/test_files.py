@@ -179,3 +179,12 @@ def test_any_lines_in_any_chunks(tmp_path_factory, lines, chunk, encoding):
         patch.setattr(files, "CHUNK", chunk)
         read = list(read_lines(str(path), encoding))
     assert read == list(enumerate(lines, start=1))
+
+
+@pytest.mark.parametrize(("encoding", "text"), [("iso2022_jp", "請求書"), ("iso2022_kr", "청구서 금액이")])
+def test_encodings_of_seven_bits_are_named(write, encoding, text):
+    path = write("a.txt", f"first\n{text}\n".encode(encoding))
+    with pytest.raises(DataError, match=f"HW105.*give --encoding {encoding}"):
+        list(read_lines(path))
+    assert [line for _, line in read_lines(path, encoding)] == ["first", text]
+    assert list(read_lines(write("b.txt", "\x1b[1mbold\x1b[0m"))) == [(1, "\x1b[1mbold\x1b[0m")]

@@ -1,6 +1,7 @@
 """A folder with a folder of texts for each label, or of texts."""
 
 import gzip
+from pathlib import Path
 
 import pytest
 
@@ -89,6 +90,16 @@ def test_other_folders_are_told(folder, texts, advice):
     with pytest.raises(Exception, match=f"HW101.*{advice}"):
         ITEM_TYPES_BY_TASK["classify"].read(path)
     assert infer_task(path, {})[0] == "classify"
+
+
+def test_tables_in_folders_are_no_texts(folder):
+    path = folder(a_1="x")
+    for name in ("a/1.csv", "a/2.json.gz", "a/3.csv"):
+        (Path(path) / name).write_text("text,label")
+    with pytest.raises(Exception, match=r"HW101.*a folder of tables.*give the files themselves.*a/\*\.csv"):
+        read_examples(path)
+    with pytest.raises(Exception, match="HW101"):
+        list(read_rows(str(Path(path, "a"))))
 
 
 def test_other_tasks_do_not_read_folders(folder, fails):

@@ -152,3 +152,14 @@ def test_percentages_and_marks_are_told(labels, told):
 def test_percentages_of_a_file_are_told(write):
     path = write("f.csv", "text,score\n" + "".join(f"a text,{n}%\n" for n in range(30)))
     assert any("--task regress" in note for note in read_examples(path, SoftLabelOptions()).notes)
+
+
+@pytest.mark.parametrize("sign", ["%", " %"])
+def test_percentages_are_numbers(write, sign):
+    path = write("f.csv", "text,score\n" + "".join(f"a text,{n}.5{sign}\n" for n in range(30)))
+    assert infer_task(path, {})[0] == "regress"
+    data = ITEM_TYPES_BY_TASK["regress"].read(path)
+    assert [item.label for item in data.items[:2]] == ["0.5", "1.5"]
+    assert f"percentages are read as numbers: '0.5{sign}' is 0.5" in data.notes
+    mixed = write("g.csv", "text,score\na text,50%\na text,0.5\n")
+    assert ITEM_TYPES_BY_TASK["regress"].read(mixed).items[0].label == "50%"  # which is an error

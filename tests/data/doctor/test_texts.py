@@ -41,7 +41,12 @@ def test_nothing_is_found_in_clean_data():
         ("HW158", "info", "well<br />no &amp; a b", "a"),
         ("HW158", "info", "eine gro&szlig;e Tür", "a"),
         ("HW176", "info", "you are an i\u200bd\u200bi\u200bot", "a"),
+        ("HW158", "info", "It is late.\\nWrite soon", "a"),
         ("HW159", "warning", "b'it is bytes'", "a"),
+        ("HW159", "warning", "die T\\xfcr ist zu", "a"),
+        ("HW159", "warning", "die T\\u00fcr ist zu", "a"),
+        ("HW159", "warning", "die T=C3=BCr ist zu", "a"),
+        ("HW159", "warning", "the%20door%20is%20shut", "a"),
         ("HW159", "warning", "it\u00e2\u20ac\u2122s a caf\u00c3\u00a9 b", "a"),
     ],
 )
@@ -64,6 +69,8 @@ def test_good_text_is_not_suspected():
         "👍🏽 é 👩\u200d👩\u200d👧",
         "សួស្តី\u200bពិភពលោក",  # Khmer, whose words have nothing else between them
         "two\r\nlines",
+        "see https://example.org/a%20b and https://example.org/?q=%C3%BC",
+        r"C:\new\docs and D:\unit\x86 1=20",
     ]
     assert findings(*CLEAN, *((text + " a b c d", "a") for text in fine)) == {}
 
@@ -296,3 +303,26 @@ def test_texts_made_of_a_template_are_parted_by_a_split():
 def test_equal_texts_are_no_near_ones():
     twice = [*drawn(40), *drawn(40)]
     assert "HW173" not in findings(*((text, "ab"[n % 2]) for n, text in enumerate(twice)))
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["aXQgaXMgbGF0ZSBhbmQgZGFyaw==", "d3JpdGUgc29vbiBvciBjYWxsIG1l"],
+        ["it+is+late+and+dark", "write+soon+or+call+me+now"],
+        ["it%20is%20late%20and%20dark", "write%20soon%20or%20call"],
+    ],
+)
+def test_texts_without_blanks_are_told(texts):
+    assert findings(*((f"{text}{n}", "ab"[n % 2]) for n, text in enumerate(texts * 5)))[
+        "HW151"
+    ].severity == ("warning")
+
+
+def test_training_warns_of_texts_in_a_wrong_encoding_where_they_are_many():
+    kind = ITEM_TYPES_BY_TASK["classify"]
+    for bad, expected in ((1, []), (20, ["HW159"])):
+        rows = [Example(f"ordinary text {n}", "ab"[n % 2], n) for n in range(200)]
+        rows += [Example("sch\u00c3\u00b6n", "a", 200 + n) for n in range(bad)]
+        file = CheckedFile("train", Dataset(rows, "f", "csv", Columns("text", "label")), kind)
+        assert [found.code for check in kind.warned for found in check(file)] == expected

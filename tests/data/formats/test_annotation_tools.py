@@ -309,6 +309,21 @@ def test_lighttag_spans(write):
     assert ITEM_TYPES_BY_TASK["tag"].read(path, None).items[0].tags == ("B-PER", *["O"] * 6)
 
 
+def test_lighttag_labels_of_texts(read):
+    names = [["a"], ["b"], []]
+    rows = [
+        {
+            "content": TEXTS[n],
+            "annotations": [],
+            "classifications": [{"classname": x} for x in names[n % 3]],
+        }
+        for n in range(6)
+    ]
+    kind, data = read(rows, "export.jsonl")
+    assert (kind, labels_of(data), data.columns.text) == ("classify", ["a", "b"] * 2, "content")
+    assert "LightTag's texts without a label, left out: no label 2" in data.notes
+
+
 def test_dataturks_spans_have_inclusive_ends(read):
     points = [
         {"label": [kind], "points": [{"start": a, "end": b - 1, "text": TEXTS[0][a:b]}]}

@@ -184,3 +184,44 @@ def test_the_records_are_the_list_of_objects_with_a_text(write):
     luis["utterances"] = [{"text": f"a text of {n}", "intent": ["go", "stay"][n % 2]} for n in range(9)]
     data = read_examples(write("a.json", json.dumps(luis)))
     assert (len(data.items), {*data.labels}) == (9, {"go", "stay"})
+
+
+ROWS = [["it is late", "a"], ["it is early", "b"], ["so it is", "a"], ["no, it is not", "b"]]
+
+
+@pytest.mark.parametrize("header", [[], [["text", "label"]]])
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
+def test_arrays_are_rows_of_a_table(write, name, header):
+    rows = [*header, *ROWS]
+    lines = "\n".join(map(json.dumps, rows))
+    path = write(name, json.dumps(rows, indent=1) if name == "a.json" else lines)
+    data = read_examples(path)
+    assert [[item.text, item.label] for item in data.items] == ROWS
+    assert (data.columns.text, data.columns.label) == (("text", "label") if header else ("1", "2"))
+
+
+def test_an_array_of_another_length_is_told(write, fails):
+    path = write("a.jsonl", "\n".join(map(json.dumps, [*ROWS, ["it is", "a", 3]])))
+    assert fails(read_examples, path) == ("HW110", 5, None)
+
+
+def test_lists_of_texts_in_a_record_are_named(write):
+    turns = [{"id": str(n), "turns": [{"speaker": "a", "utterance": "it is late"}]} for n in range(5)]
+    with pytest.raises(DataError, match=r"HW131.*'turns' may hold several texts in a record"):
+        read_examples(write("a.jsonl", "\n".join(map(json.dumps, turns))))
+
+
+def test_objects_may_share_a_line(write):
+    path = write("a.jsonl", "".join(json.dumps({"text": text, "label": label}) for text, label in ROWS))
+    assert [[item.text, item.label] for item in read_examples(path).items] == ROWS
+
+
+def test_lines_of_json_may_be_named_csv(write):
+    path = write("a.csv", "\n".join(json.dumps({"text": text, "label": label}) for text, label in ROWS))
+    assert [[item.text, item.label] for item in read_examples(path).items] == ROWS
+
+
+def test_python_is_no_json(write):
+    path = write("a.jsonl", "\n".join(repr({"text": text, "label": label}) for text, label in ROWS))
+    with pytest.raises(DataError, match=r"HW115.*json\.dumps"):
+        read_examples(path)

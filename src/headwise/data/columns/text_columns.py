@@ -370,13 +370,23 @@ def ambiguous_columns_error(
     for number, column in listed:
         examples = [_shortened(value) for value in dict.fromkeys(column.values)][:3]
         shown.append(f"\n  {number} {column.name!r}: {', '.join(examples)}")
+    lists = list[str]()
     for column in columns:
         if not column.strings and column.values[0][:1] in ("{", "["):
-            inner = _inner_values(column.name, json.loads(column.values[0]))
+            value = json.loads(column.values[0])
+            inner = [*_inner_values(column.name, value)]
+            lists += [
+                path
+                for path, inner_value in [(column.name, value), *inner]
+                if isinstance(inner_value, list) and inner_value and isinstance(inner_value[0], list | dict)
+            ]
             shown += [f"\n  {path}: {_shortened(as_text(value))}" for path, value in inner]
     if len(shown) > MOST_SHOWN:
         shown[MOST_SHOWN:] = [f"\n  and {len(shown) - MOST_SHOWN:,} more"]
     advice = f"give {flags} with one of these names or numbers:{''.join(shown)}"
+    if "text" in what and lists:
+        objects = 'an object in a line of its own for each text, {"text": ..., "label": ...}'
+        advice = f"{lists[0]!r} may hold several texts in a record: write {objects}; or {advice}"
     if "text" in what and (elsewhere := [column.name for column in columns if column.names_files]):
         advice = f"{elsewhere[0]!r} names files: write their texts into a column; or {advice}"
     return source.error(code, f"{what} cannot be guessed", advice=advice)

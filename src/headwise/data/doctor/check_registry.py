@@ -61,7 +61,11 @@ CHECKS: dict[type[ItemType] | type[LabelType], DoctorChecks] = {
             tabular_checks.tabular_columns_check,
         ),
         across=(text_checks.shared_items,),
-        in_training=(tabular_checks.tabular_columns_check,),
+        in_training=(
+            text_checks.undecoded_texts,
+            text_checks.unbroken_texts,
+            tabular_checks.tabular_columns_check,
+        ),
     ),
     PairItems: DoctorChecks(
         single=(

@@ -36,6 +36,7 @@ _TRUTH_VALUES: dict[str, bool] = {
 _PLACEHOLDERS = {
     *("-", "--", "---", "–", "—", "?", "??", "???", "(null)", "(blank)", "undefined", "unlabeled"),
     *("unlabelled", "not labeled", "not labelled", "unannotated", "tbd", "todo", "k.a.", "k. a."),
+    *("unknown", "unbekannt", "inconnu", "desconocido", "not specified", "not available", "missing"),
     *("keine angabe", "n.v.", "sans objet", "s.o.", "sin datos", "s/o"),
 }
 """What people write for a missing label, in lower case."""
@@ -175,7 +176,8 @@ def missing_value_labels(file: CheckedFile) -> Iterator[Finding]:
         where = [n for n, item in enumerate(file.items) if not set(labels).isdisjoint(item.labels)]
         names = abbreviate([*map(repr, labels)])
         message = f"{file.count(len(where))} with the label {names}, which may stand for none"
-        fix = "write empty cells for missing labels; --empty-labels skip leaves such rows out"
+        fix = "nothing if it is an answer like others; else write empty cells for missing labels, and give "
+        fix += "--empty-labels skip to leave such rows out"
         yield Finding("warning", "HW120", message, file.data.places(where), fix)
 
 

@@ -1,7 +1,7 @@
 """The doctor's checks of single items: their lengths, characters and duplicates."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.doctor.examined_file import CheckedFile, pairs_of
@@ -10,6 +10,9 @@ from headwise.data.items.labels import is_missing_value
 from headwise.data.splits.duplicates import count_in_long_chains, near_duplicates_of
 
 LONG = 512  # words above which an item that stands out is very long
+_UNBROKEN = 20  # characters of a text that has blanks
+_SOLID = lazy_pattern(r"[!-~]+")  # scripts without blanks have letters beyond ASCII
+_MANY_UNDECODED = 0.01  # share of texts with wrong characters from which on training warns
 _MANY = 0.05  # share of near-duplicates from which on they are reported
 _COMPARED = 20_000  # different items that are compared, at most
 
@@ -36,15 +39,34 @@ _MISREAD = lazy_pattern(
 )
 """What is left of a text that was read in a wrong encoding."""
 _BEYOND_ASCII = (_MOJIBAKE, _MISREAD)
+_ESCAPES = lazy_pattern(
+    r"\\u[0-9a-fA-F]{4}|\\x[a-fA-F][0-9a-fA-F]|=C[23]=[89AB][0-9A-F]|=E2=80=[89AB][0-9A-F]|=20$"
+    r"|\A(?!\w+://)[^\s%]*%20[^\s]*\Z",
+    re.MULTILINE,
+)
+_LINE_ENDS = lazy_pattern(r"(?<=[\w.,;:!?)])(?<!\A\w)(?<![A-Z]:)(?:\\r)?\\n(?=[A-Z\\ ]|\Z)")
 _BYTES = lazy_pattern(r"""\Ab(["'])(?=.*\1\Z)""", re.DOTALL)
-_CHARACTERS = (
+_CharacterCheck = tuple[str, re.Pattern[str], str, str]
+"""A code, a pattern, what it finds, and what to do."""
+_CHARACTERS: Sequence[_CharacterCheck] = (
     (
         "HW157",
         _CONTROL,
         "control characters",
         "often remains of another encoding (cp1252); replace them if there are many",
     ),
-    ("HW158", _HTML, "remains of HTML", "strip tags and entities from all files alike"),
+    (
+        "HW158",
+        _HTML,
+        "remains of HTML",
+        "strip tags and entities (html.unescape) from all files alike, also from the texts to predict",
+    ),
+    (
+        "HW158",
+        _LINE_ENDS,
+        "line ends written as \\n",
+        "replace them by line ends or blanks in all files alike",
+    ),
     (
         "HW159",
         _MOJIBAKE,
@@ -56,6 +78,13 @@ _CHARACTERS = (
         _MISREAD,
         "characters of a wrong encoding",
         "give the encoding in which the file was written as --encoding",
+    ),
+    (
+        "HW159",
+        _ESCAPES,
+        "escapes in place of characters",
+        "decode them in all files alike, also in the texts to predict (codecs.decode(TEXT, "
+        "'unicode_escape'), urllib.parse.unquote, quopri.decodestring)",
     ),
     ("HW159", _BYTES, "Python's bytes", "decode them before the file is written: text.decode()"),
     (
@@ -81,6 +110,7 @@ def lengths(file: CheckedFile) -> Iterator[Finding]:
         message = f"{file.count(len(none))} such as {cells[none[0]]!r}, which may stand for none"
         fix = "they are read as words; write empty cells for missing texts, or remove the rows"
         yield Finding("warning", "HW150", message, file.data.places(none), fix)
+    yield from unbroken_texts(file)
     median = sorted(sizes)[len(sizes) // 2]
     short = [n for n, size in enumerate(sizes) if size == 1]
     if short and median >= 5:
@@ -93,6 +123,16 @@ def lengths(file: CheckedFile) -> Iterator[Finding]:
         message = f"{file.count(len(long))} of more than {limit:,} words"
         fix = "headwise reads them to their end, which takes longer; split them if they hold several texts"
         yield Finding("info", "HW152", message, file.data.places(long), fix)
+
+
+def unbroken_texts(file: CheckedFile) -> Iterator[Finding]:
+    """Texts without white space, if most are so: encoded ones, joined words or names."""
+    unbroken = [n for n, text in enumerate(file.texts) if len(text) >= _UNBROKEN and _SOLID.fullmatch(text)]
+    if 2 * len(unbroken) > len(file.texts):
+        first = quoted_beginning(file.texts[unbroken[0]])
+        message = f"{file.count(len(unbroken))} without a blank, first {first}"
+        fix = "decode them (base64, %20, +) or put blanks between words; is another column the text?"
+        yield Finding("warning", "HW151", message, file.data.places(unbroken), fix)
 
 
 def duplicate_items(file: CheckedFile) -> Iterator[Finding]:
@@ -162,14 +202,27 @@ def conflicting_labels(file: CheckedFile) -> Iterator[Finding]:
 
 def characters(file: CheckedFile) -> Iterator[Finding]:
     """Characters that seldom occur on purpose."""
+    yield from _matching_texts(file, _CHARACTERS)
+
+
+def undecoded_texts(file: CheckedFile) -> Iterator[Finding]:
+    """Texts that were written or read in a wrong encoding, where these are many."""
+    rows = [row for row in _CHARACTERS if row[0] == "HW159"]
+    yield from _matching_texts(file, rows, _MANY_UNDECODED * len(file.texts))
+
+
+def _matching_texts(
+    file: CheckedFile, rows: Sequence[_CharacterCheck], most: float = 0
+) -> Iterator[Finding]:
+    """A finding for each check that more than `most` texts match."""
     plain = [text.isascii() for text in file.texts]
-    for code, pattern, what, fix in _CHARACTERS:
+    for code, pattern, what, fix in rows:
         matches = [
             (n, match)
             for n, text in enumerate(file.texts)
             if not (pattern in _BEYOND_ASCII and plain[n]) and (match := pattern.search(text))
         ]
-        if matches:
+        if len(matches) > most:
             message = f"{file.count(len(matches))} with {what}, first {matches[0][1][0]!a}"
             severity = "warning" if code == "HW159" else "info"
             yield Finding(severity, code, message, file.data.places([n for n, _ in matches]), fix)

@@ -246,7 +246,7 @@ def _only_member(raw: BufferedReader, path: str, stack: ExitStack) -> BinaryIO:
             "HW104",
             f"a zip of {len(members)} files" + (f" ({shown})" if names else ""),
             expected="exactly one file",
-            advice="unpack it and give one of them",
+            advice=f"name one, as {path}!{names[0]}, or unpack it" if names else "unpack it",
             path=path,
         )
     try:

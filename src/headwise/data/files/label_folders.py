@@ -8,7 +8,7 @@ Code: HW101 a folder of something else.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from headwise.data.errors import DataError
@@ -16,6 +16,10 @@ from headwise.data.files.file_signatures import check_folder
 from headwise.data.files.text_lines import LONGEST_LINE, Line, read_lines
 
 BRAT_SUFFIX = ".ann"
+TABLE_SUFFIXES = {
+    *(".csv", ".tsv", ".tab", ".json", ".jsonl", ".ndjson", ".xlsx", ".parquet", ".yml", ".yaml", ".conll"),
+}
+"""Suffixes of files with many texts."""
 PARTS = {"train", "training", "dev", "valid", "validation", "val", "test", "testing", "eval", "unsup"}
 """Names of folders of the parts of a data set."""
 
@@ -46,9 +50,24 @@ def folder_lines(
             for folder in _label_folders(path)
             for file in visible_entries(folder)
         ]
+    _check_texts([file for file, _ in files], path)
     for number, (file, fields) in enumerate(files, start=1):
         text = _text(str(file), encoding, errors)
         yield number, json.dumps(fields | {"text": text}, ensure_ascii=False)
+
+
+def _check_texts(files: Sequence[Path], path: str) -> None:
+    """Check that most files are not tables, each of which would be read as one text.
+
+    Raises:
+        DataError: HW101.
+    """
+    tables = [file for file in files if not TABLE_SUFFIXES.isdisjoint(file.suffixes[-2:])]
+    if 2 * len(tables) > len(files):
+        suffix = tables[0].suffixes[-1]
+        advice = f"give the files themselves, such as {tables[0]} or '{tables[0].parent}/*{suffix}'"
+        problem = f"a folder of tables ({tables[0].name}, ...), each of which holds many texts"
+        raise DataError("HW101", problem, expected="one text a file", advice=advice, path=path)
 
 
 def is_flat(path: str) -> bool:

@@ -6,6 +6,7 @@ from os import PathLike
 from typing import BinaryIO
 
 from headwise.core.errors import ConfigError
+from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.errors import DataError
 from headwise.data.files.compression import SIGNATURES, foreign_error, open_bytes, size_on_disk
 from headwise.data.files.file_signatures import (
@@ -108,6 +109,7 @@ def _lines(
         chunk = read_piece(stream, path, number)
         if not unpacked:
             _check_start(chunk, path)
+            _check_escapes(chunk, path, encoding)
             first = chunk[:BEGINNING]
         more, unpacked = bool(chunk), unpacked + len(chunk)
         _check_size(packed, unpacked, path)
@@ -215,6 +217,29 @@ def _without_mark(line: str, heading: str) -> str:
     before the first line again, a quoted field, an object or a label of fastText."""
     rest = line[1:]
     return rest if rest == heading or rest.startswith(('"', '{"', "__label__")) else line
+
+
+_ESCAPES = lazy_pattern(rb"\x1b\$(?:\)C|[@B])")
+"""What switches to Korean or Japanese characters in the 7-bit encodings of mail."""
+
+
+def _check_escapes(chunk: bytes, path: str, encoding: str) -> None:
+    """Check that the first bytes of a file are not of such an encoding, unless it is the requested one.
+
+    Raises:
+        DataError: HW105.
+    """
+    escape = _ESCAPES.search(chunk)
+    if escape and not codecs.lookup(encoding).name.startswith(("iso2022", *_ORDERED)):
+        better = "iso2022_kr" if escape[0] == b"\x1b$)C" else "iso2022_jp"
+        raise DataError(
+            "HW105",
+            f"escape sequences of {better}",
+            expected=f"{encoding} text",
+            advice=f"give --encoding {better}",
+            path=path,
+            line=1 + chunk.count(b"\n", 0, escape.start()),
+        )
 
 
 _ORDERED = {"utf-16": 2, "utf-32": 4}

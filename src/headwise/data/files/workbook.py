@@ -1,14 +1,14 @@
 """The rows of a sheet of an Excel workbook (.xlsx).
 
 A formula is read as its value when the workbook was saved. Empty columns beside the table and empty rows
-below it are skipped.
+below it are skipped. Rows and columns that Excel hides are read, which is told.
 
 Codes: HW101 no such sheet; HW102 damage; HW103 nothing in it; HW104 far larger than its file; HW128
 formulas without values.
 """
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, count, islice
 from pathlib import Path
@@ -26,6 +26,8 @@ MOST_ROWS = 1 << 20  # Excel has no more
 LARGEST_PART = 1 << 26  # bytes of XML in a small file; parsing may take 30 times as much memory
 _AT_ONCE, _LOOKED_AT = 100, 1000  # rows
 _ESCAPED = lazy_pattern("_x00(?!00)([01][0-9A-Fa-f])_")  # how Excel writes control characters
+_HIDDEN = lazy_pattern(rb'<(?:\w+:)?(row|col)\b(?=[^>]*\shidden="(?:1|true)")([^>]*)>(?!</)')
+_NUMBERS = lazy_pattern(rb'\s(?:r|min|max)="(\d+)"')
 _SAVE_AGAIN = "open it in Excel or LibreOffice and save it as .xlsx again"
 SHEET_NOTE = "the sheet "
 """Beginning of the note on the chosen sheet."""
@@ -53,6 +55,8 @@ def workbook_rows(file: str, sheet: str | None, notes: list[str]) -> Iterator[Ce
         name, rows = _choose(book, file, sheet, notes)
         head = [*islice(rows, _LOOKED_AT)]
         width = max(len(cells) for _, cells in head)
+        with _damage_as_error(file):
+            notes += _hidden_notes(book[name], width, openpyxl.utils.get_column_letter)
         left = min(_first_filled(cells) for _, cells in head)
         if empty_columns := _columns_without_values(head, width):
             with _damage_as_error(file):
@@ -123,6 +127,25 @@ def _choose(book: Any, file: str, sheet: str | None, notes: list[str]) -> tuple[
     advice = f"name a hidden one as {Path(file).name}{SEPARATOR}{hidden[0]}" if hidden and not sheet else ""
     what = f"the sheet {sheet!r} is empty" if sheet else "no sheet that is shown has a row"
     raise DataError("HW103", what, expected="a table", advice=advice, path=file)
+
+
+def _hidden_notes(sheet: Any, width: int, letter: Callable[[int], str]) -> Iterator[str]:
+    """Notes on the rows and columns of a sheet that are hidden, by hand or by a filter."""
+    rows, columns, rest = list[int](), list[str](), b""
+    with sheet._get_source() as xml:  # openpyxl reads no properties of rows in read-only mode
+        while part := xml.read(1 << 20):
+            *complete, rest = (rest + part).rpartition(b"<")
+            for kind, attributes in _HIDDEN.findall(b"".join(complete)):
+                numbers = [*map(int, _NUMBERS.findall(attributes))]
+                if kind == b"col":
+                    columns += map(letter, range(numbers[0], min(numbers[-1], width) + 1))
+                elif not attributes.endswith(b"/"):  # a row with cells
+                    rows += numbers[:1]
+            rest = b"<" + rest if complete[1] else rest
+    if rows:
+        yield f"rows that are hidden or filtered out are read, too: {len(rows):,}, first {rows[0]:,}"
+    if columns:
+        yield f"columns that are hidden are read, too: {abbreviate(columns)}"
 
 
 def _is_not_empty(sheet: Any, file: str) -> bool:

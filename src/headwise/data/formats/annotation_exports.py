@@ -10,6 +10,7 @@ from headwise.data.formats import (
     argilla,
     chat_records,
     cloud_exports,
+    intent_examples,
     label_studio,
     label_studio_min,
     prodigy,
@@ -30,11 +31,13 @@ EXPORTS: tuple[tuple[Recognise, Flatten], ...] = (
     (argilla.recognise, argilla.flatten_records),
     (annotation_tools.recognise_dataturks, annotation_tools.dataturks_texts),
     (annotation_tools.recognise_doccano, annotation_tools.labelled_texts),
+    (annotation_tools.recognise_lighttag, annotation_tools.lighttag_texts),
     (cloud_exports.recognise_manifest, cloud_exports.manifest_texts),
     (cloud_exports.recognise_vertex, cloud_exports.vertex_texts),
     (chat_records.recognise, chat_records.texts),
     (spacy_training.recognise_paragraphs, spacy_training.sentences),
     (token_spans.recognise, token_spans.tagged_tokens),
+    (intent_examples.recognise, intent_examples.examples),
 )
 
 _INNER = (

@@ -1,4 +1,4 @@
-"""The exports of doccano and DataTurks.
+"""The exports of doccano and DataTurks, and the labels of whole texts of LightTag.
 
 doccano writes the labels or spans of a text as `label`, as `annotations` with numbers of labels and users
 (old versions), or as `cats` beside `entities`:
@@ -11,6 +11,10 @@ DataTurks writes texts as `content` and the ends of spans inclusive:
     {"content": "Tom", "annotation": [{"label": ["P"], "points": [{"start": 0, "end": 2, "text": "Tom"}]}]}
     {"content": "Tom ran", "annotation": {"labels": ["SPORT"]}}
 
+LightTag writes the labels of a text as
+
+    {"content": "Tom ran", "classifications": [{"classname": "SPORT"}]}
+
 Labels of whole texts become the field `label` if no text has two, else the list `labels`.
 """
 
@@ -22,6 +26,7 @@ from headwise.data.files.file_source import DataSource, Record, look_ahead
 from headwise.data.formats.unlabelled_records import UnlabelledRecord
 
 DOCCANO, DATATURKS = "doccano's texts without a label", "DataTurks' texts that nobody has annotated"
+LIGHTTAG = "LightTag's texts without a label"
 _DATA_FIELDS = {"id", "data", "label"}  # of versions 1.3 to 1.6
 _DOCCANO_FIELDS = ("Comments", "annotation_approver")  # fields that only doccano writes
 
@@ -150,6 +155,22 @@ def _dataturks_labels(fields: JsonMapping) -> list[str] | None:
 def _status(fields: JsonMapping) -> object:
     metadata = fields.get("metadata")
     return metadata.get("status") if isinstance(metadata, dict) else None
+
+
+def recognise_lighttag(rows: Sequence[Mapping[str, object]]) -> bool:
+    """Whether objects have labels of whole texts as LightTag writes them."""
+    return bool(rows) and all("classifications" in row for row in rows) and any(map(_lighttag_labels, rows))
+
+
+def lighttag_texts(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
+    """The records of LightTag with the labels of whole texts."""
+    return _with_labels(records, source, _lighttag_labels, LIGHTTAG)
+
+
+def _lighttag_labels(fields: JsonMapping) -> list[str] | None:
+    parts = fields.get("classifications")
+    names = [part.get("classname") for part in parts if isinstance(part, dict)] if parts else []
+    return [name for name in names if isinstance(name, str)] or None
 
 
 def _with_labels(

@@ -67,7 +67,16 @@ def find_objects(head: Sequence[Line]) -> ObjectsStart | None:
         at, name = place
         line = text.count("\n", 0, at)
         return ObjectsStart(head[line][0], at - text.rfind("\n", 0, at), name)
-    return ObjectsStart(number, 0, in_array=False) if len(lines) > 1 else None
+    return ObjectsStart(number, 0, in_array=False) if len(lines) > 1 or _is_followed(first) else None
+
+
+def _is_followed(text: str) -> bool:
+    """Whether an object follows another one on a line."""
+    try:
+        _, end = json.JSONDecoder().raw_decode(text.lstrip())
+    except (ValueError, RecursionError):
+        return False
+    return text.lstrip()[end:].lstrip().startswith("{")
 
 
 def _list_inside(text: str) -> tuple[int, str] | None:

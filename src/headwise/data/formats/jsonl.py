@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from headwise.core.lazy_pattern import lazy_pattern
+from headwise.data.columns.column_names import LABEL_NAMES, TEXT_NAMES, has_usual_name
 from headwise.data.files.file_source import DataSource, Record, look_ahead, most_true
 from headwise.data.files.text_lines import Line
 from headwise.data.formats.annotation_exports import flatten_exports
@@ -16,8 +17,10 @@ from headwise.data.formats.json_documents import (
     is_indented_object,
 )
 from headwise.data.formats.spacy_training import fields_of
+from headwise.data.formats.table_rows import records_from_rows
 
 _MISSING = object()
+_PYTHON = lazy_pattern(r"\s*\{'[^']*'\s*:")
 _SURROGATE = lazy_pattern("[\ud800-\udfff]")
 
 
@@ -75,6 +78,11 @@ def _objects(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
         if start.name:
             source.notes.append(f"the objects of {start.name!r} are the records")
         lines = elements(lines, start, source)
+    first, lines = look_ahead(lines, count=1)
+    if first and _cells_of(first[0][1]) is not None:
+        rows = ((number, _cells_of(text) or [text]) for number, text in lines if text.strip())
+        yield from records_from_rows(rows, source)
+        return
     passed_over, ambiguous = 0, Counter[str]()
     for number, text in lines:
         if not text.strip():
@@ -121,6 +129,17 @@ def _objects(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
         source.notes.append(f"objects with two values of {name!r}, of which the last is read: {count:,}")
 
 
+def _cells_of(text: str) -> list[str] | None:
+    """The cells of a row that is an array of texts and numbers; None of another line."""
+    try:
+        row = _DECODER.decode(text)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(row, list) or len(row) < 2 or any(isinstance(cell, list | dict) for cell in row):
+        return None
+    return [*map(as_text, row)]
+
+
 def _constant(name: str) -> float | None:
     """The value of a constant that Python writes but JSON lacks: None for NaN, or an infinity."""
     return None if name == "NaN" else float(name)
@@ -153,6 +172,8 @@ def _advice(text: str) -> str:
     """Advice for a file that looks like one large JSON document; otherwise ""."""
     if text.lstrip().startswith("["):
         return "write one object a line, or one array of objects"
+    if _PYTHON.match(text):
+        return "Python wrote it, not JSON: write each record with json.dumps(RECORD)"
     if text.strip() == "{":
         return (
             "put every object on one line, for example with: jq -c . file.json (of a list in it: jq -c "
@@ -198,8 +219,10 @@ def _holds_columns(line: str) -> bool:
     columns = [*value.values()]
     if all(isinstance(column, list) for column in columns):
         texts = (cell for column in columns for cell in column if isinstance(cell, str))
-        # One record with lists of words and tags has no text of several words.
-        return len({len(column) for column in columns}) == 1 and any(map(_has_spaces, texts))
+        # One record with lists of words and tags has no text of several words; intents have nothing else.
+        prose = [*map(_has_spaces, texts)]
+        named = any(has_usual_name(name, (*TEXT_NAMES, *LABEL_NAMES)) for name in value)
+        return len({len(column) for column in columns}) == 1 and any(prose) and (named or not all(prose))
     if not all(isinstance(column, dict) and len(column) > 1 for column in columns):
         return False
     return all(column.keys() == columns[0].keys() for column in columns) and (

@@ -35,6 +35,7 @@ _VOWPAL_WABBIT = lazy_pattern(
 )
 _ITEM = lazy_pattern(r"\s*-\s+[\w.-]+:(?:\s|$)")
 _KEY = lazy_pattern(r"\s+[\w.-]+:(?:\s|$)")
+_SNIPS = lazy_pattern(r"type:\s*(?:intent|entity)\s*")
 _DATE = r"\d{1,4}[./-]\d{1,2}[./-]\d{2,4}"
 _TIME = r"\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?:\s?[AaPp]\.?\s?[Mm]\.?)?"
 _MESSAGE = lazy_pattern(
@@ -152,6 +153,11 @@ _UNSUPPORTED = (
         "a file of Vowpal Wabbit",
         _is_vowpal_wabbit,
         "write the label, a tab and the text in each line, without tags, namespaces and the mark |",
+    ),
+    _Unsupported(
+        "YAML of Snips",
+        lambda texts: any(map(_SNIPS.fullmatch, texts[:2])),
+        "write its JSON: snips-nlu generate-dataset en FILE.yaml > FILE.json",
     ),
     _Unsupported("YAML other than Rasa's", _is_yaml, _OBJECTS),
     _Unsupported("a chat", _is_chat, "write a table with a row per message and its label", labelled=True),

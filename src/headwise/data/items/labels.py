@@ -157,6 +157,7 @@ def multi_hot_targets(items: Sequence[LabelledItem], labels: Sequence[str]) -> N
 
 _COMMA = lazy_pattern(r"[-+]?(\d{1,3}(\.\d{3})+|\d+),\d+")
 _MEASURED = lazy_pattern(r"(?P<number>[-+]?\d+(?:[.,]\d+)?) ?(?:%|/ ?\d+)")
+_PERCENTAGE = lazy_pattern(r"([-+]?\d+(?:\.\d+)?) ?%")
 LARGEST_LABEL = 1e100  # larger numbers overflow in sums of squares
 _MISSING_VALUES = {
     *("nan", "null", "n/a", "<na>"),
@@ -238,12 +239,20 @@ def _labels_with_decimal_points(labels: Mapping[str, int]) -> list[str]:
     """The labels that are not missing values, with decimal points.
 
     Decimal commas are rewritten if at least half of the labels have one; otherwise the comma separates
-    labels. Missing and infinite values are left out here; the reader of the file rejects them."""
+    labels. Missing and infinite values are left out here; the reader of the file rejects them. Percentages
+    are those that `percentages` reads."""
     labels = {label: count for label, count in labels.items() if not _is_missing_or_infinite(label)}
     commas = {label: decimal for label in labels if (decimal := with_decimal_point(label)) is not None}
     if 2 * sum(labels[label] for label in commas) < sum(labels.values()):
         commas = {}
+    commas |= percentages(labels)
     return [commas.get(label, label) for label in labels]
+
+
+def percentages(labels: Iterable[str]) -> dict[str, str]:
+    """The number of each label, if all are percentages (`46 %` is 46, not 0.46); else nothing."""
+    matches = {label: _PERCENTAGE.fullmatch(label) for label in labels}
+    return {label: match[1] for label, match in matches.items() if match and all(matches.values())}
 
 
 def look_like_scores(labels: Mapping[str, int]) -> bool:
@@ -276,9 +285,10 @@ def measured_labels_notes(labels: Iterable[str]) -> tuple[str, ...]:
     if not look_like_scores(numbers):
         return ()
     first = measured[0]
+    how = "" if percentages(names) else f"write {first['number']!r} for {first[0]!r} and "
     return (
-        f"{len(names)} labels such as {first[0]!r} are classes of their own; to learn how much, write "
-        f"{first['number']!r} for {first[0]!r} and give --task regress",
+        f"{len(names)} labels such as {first[0]!r} are classes of their own; to learn how much, {how}give "
+        "--task regress",
     )
 
 

@@ -1,6 +1,7 @@
 """The beginning of a file, from which its format is guessed."""
 
 import codecs
+import json
 import os
 from collections.abc import Sequence
 from io import BytesIO
@@ -95,6 +96,8 @@ def guess_format(path: str, head: Sequence[Line], *, labelled: bool) -> tuple[st
             if plain.endswith(suffix):
                 if name == "tsv" and _is_csv(texts):
                     return "csv", "as no line has a tab"
+                if name in ("csv", "tsv") and texts and all(map(_is_json_object, texts)):
+                    return "jsonl", "as each line is a JSON object"
                 return name, f"from the suffix {suffix}"
     for name, form in FORMATS.items():
         if texts and form.recognise(texts):
@@ -110,6 +113,13 @@ def guess_format(path: str, head: Sequence[Line], *, labelled: bool) -> tuple[st
             path=path,
         )
     return "text", "as no columns were recognised in the first lines: one text per line"
+
+
+def _is_json_object(text: str) -> bool:
+    try:
+        return text.startswith("{") and isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _is_csv(texts: Sequence[str]) -> bool:
