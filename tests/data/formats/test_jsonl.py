@@ -10,7 +10,7 @@ from headwise.data.errors import DataError
 from headwise.data.files.file_source import DataSource
 from headwise.data.formats.jsonl import read_records
 from headwise.data.items.item_types import infer_task
-from headwise.data.readers.labelled_files import read_examples
+from headwise.data.readers.labelled_files import read_examples, read_rows
 
 
 def records(text, report=None, **options):
@@ -186,22 +186,22 @@ def test_the_records_are_the_list_of_objects_with_a_text(write):
     assert (len(data.items), {*data.labels}) == (9, {"go", "stay"})
 
 
-ROWS = [["it is late", "a"], ["it is early", "b"], ["so it is", "a"], ["no, it is not", "b"]]
+TABLE = [["it is late", "a"], ["it is early", "b"], ["so it is", "a"], ["no, it is not", "b"]]
 
 
 @pytest.mark.parametrize("header", [[], [["text", "label"]]])
 @pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
 def test_arrays_are_rows_of_a_table(write, name, header):
-    rows = [*header, *ROWS]
+    rows = [*header, *TABLE]
     lines = "\n".join(map(json.dumps, rows))
     path = write(name, json.dumps(rows, indent=1) if name == "a.json" else lines)
     data = read_examples(path)
-    assert [[item.text, item.label] for item in data.items] == ROWS
+    assert [[item.text, item.label] for item in data.items] == TABLE
     assert (data.columns.text, data.columns.label) == (("text", "label") if header else ("1", "2"))
 
 
 def test_an_array_of_another_length_is_told(write, fails):
-    path = write("a.jsonl", "\n".join(map(json.dumps, [*ROWS, ["it is", "a", 3]])))
+    path = write("a.jsonl", "\n".join(map(json.dumps, [*TABLE, ["it is", "a", 3]])))
     assert fails(read_examples, path) == ("HW110", 5, None)
 
 
@@ -212,16 +212,25 @@ def test_lists_of_texts_in_a_record_are_named(write):
 
 
 def test_objects_may_share_a_line(write):
-    path = write("a.jsonl", "".join(json.dumps({"text": text, "label": label}) for text, label in ROWS))
-    assert [[item.text, item.label] for item in read_examples(path).items] == ROWS
+    path = write("a.jsonl", "".join(json.dumps({"text": text, "label": label}) for text, label in TABLE))
+    assert [[item.text, item.label] for item in read_examples(path).items] == TABLE
 
 
 def test_lines_of_json_may_be_named_csv(write):
-    path = write("a.csv", "\n".join(json.dumps({"text": text, "label": label}) for text, label in ROWS))
-    assert [[item.text, item.label] for item in read_examples(path).items] == ROWS
+    path = write("a.csv", "\n".join(json.dumps({"text": text, "label": label}) for text, label in TABLE))
+    assert [[item.text, item.label] for item in read_examples(path).items] == TABLE
 
 
 def test_python_is_no_json(write):
-    path = write("a.jsonl", "\n".join(repr({"text": text, "label": label}) for text, label in ROWS))
+    path = write("a.jsonl", "\n".join(repr({"text": text, "label": label}) for text, label in TABLE))
     with pytest.raises(DataError, match=r"HW115.*json\.dumps"):
         read_examples(path)
+
+
+def test_strings_are_texts_to_predict(write):
+    lines = "\n".join(json.dumps(text) for text, _ in TABLE) + '\n"so \\"it\\" is\\nlate"'
+    for name in ("a.jsonl", "a.txt"):
+        texts = [row.item.text for row in read_rows(write(name, lines))]
+        assert texts == [*(text for text, _ in TABLE), 'so "it" is\nlate']
+    quoted = write("b.txt", '"text"\n"it is late"\n"so, it is"')
+    assert [row.item.text for row in read_rows(quoted)] == ["it is late", "so, it is"]

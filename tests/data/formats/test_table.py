@@ -153,6 +153,10 @@ def test_a_second_table_below_a_blank_line_is_an_error(below):
     source = DataSource("a.csv", ReadOptions(), report=problems.append)
     assert len([*records_from_rows(iter(with_gap(*below)), source)]) == 12
     assert [(problem.code, problem.line) for problem in problems] == [("HW129", 15)]
+    rows = [*with_gap(*below)]
+    rows.insert(-len(below), (14, [" ", ""]))  # as a workbook has it
+    assert len([*records_from_rows(iter(rows), source)]) == 13
+    assert len(problems) == 2
 
 
 @pytest.mark.parametrize(

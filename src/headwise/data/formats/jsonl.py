@@ -17,18 +17,22 @@ from headwise.data.formats.json_documents import (
     is_indented_object,
 )
 from headwise.data.formats.spacy_training import fields_of
+from headwise.data.formats.table_header import is_text_name
 from headwise.data.formats.table_rows import records_from_rows
 
 _MISSING = object()
+_STRING = lazy_pattern(r'\s*"(?:[^"\\]|\\.)*"\s*')
 _PYTHON = lazy_pattern(r"\s*\{'[^']*'\s*:")
 _SURROGATE = lazy_pattern("[\ud800-\udfff]")
 
 
 def recognise(texts: Sequence[str]) -> bool:
     """Whether most lines look like JSON objects, or the first ones like an array of them or an object of
-    several lines."""
+    several lines, or all lines are JSON strings and none is a name of a column."""
     if begins_with_array(texts[0]) or is_indented_object([*enumerate(texts[:2])]):
         return True
+    if all(map(_STRING.fullmatch, texts)):
+        return not is_text_name(texts[0].strip().strip('"'))
     return most_true(text.lstrip().startswith("{") for text in texts)
 
 

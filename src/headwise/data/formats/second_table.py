@@ -14,12 +14,15 @@ _MOST_ROWS = 50  # that are compared
 def first_table(rows: Iterator[Cells], source: DataSource) -> Iterator[Cells]:
     """The rows down to a second table, which is reported (HW129).
 
-    It begins below the first blank line, if a column without numbers above has nothing but numbers there,
-    perhaps below a header.
+    It begins below the first blank line or empty row, if a column without numbers above has nothing but
+    numbers there, perhaps below a header.
     """
     above, previous, looking = list[Sequence[str]](), (0, [""]), True
     while (row := next(rows, None)) is not None:
         number, cells = row
+        if not any(map(str.strip, cells)):
+            yield row
+            continue
         if looking and above and number > previous[0] + 1 + sum(cell.count("\n") for cell in previous[1]):
             looking = False
             below, rows = look_ahead(chain((row,), rows), count=_MOST_ROWS)

@@ -19,7 +19,9 @@ _CATS = "cats"
 
 
 def fields_of(row: object) -> object:
-    """The text and its annotations as one object; other values are unchanged."""
+    """A text, perhaps with its annotations, as one object; other values are unchanged."""
+    if isinstance(row, str):
+        return {"text": row}
     if isinstance(row, list) and len(row) == 2 and isinstance(row[0], str) and isinstance(row[1], dict):
         return {"text": row[0], **row[1]}
     return row
