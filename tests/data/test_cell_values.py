@@ -111,3 +111,10 @@ def test_lists_that_hold_no_labels_are_refused(write, fails, cell):
     path = write("a.csv", table(("text", "labels"), *rows, ("more", cell)))
     read = ITEM_TYPES_BY_TASK["multi-label"].read
     assert fails(lambda: read(path, MultiLabelOptions()).items)[:2] == ("HW123", 8)
+
+
+def test_lists_of_texts_that_do_not_recur_are_no_labels(write):
+    rows = [(f"where is it {n}", str([f"it is number {n}", f"it is not {n}"])) for n in range(9)]
+    assert infer_task(write("a.csv", table(("query", "pos"), *rows)), {})[0] == "classify"
+    rows = [(query, str(["it is there", "it is here"][: n % 2 + 1])) for n, (query, _) in enumerate(rows)]
+    assert infer_task(write("b.csv", table(("query", "pos"), *rows)), {})[0] == "multi-label"

@@ -326,3 +326,9 @@ def test_training_warns_of_texts_in_a_wrong_encoding_where_they_are_many():
         rows += [Example("sch\u00c3\u00b6n", "a", 200 + n) for n in range(bad)]
         file = CheckedFile("train", Dataset(rows, "f", "csv", Columns("text", "label")), kind)
         assert [found.code for check in kind.warned for found in check(file)] == expected
+
+
+def test_a_table_in_long_form_is_told():
+    pairs = [("it is late", "text"), ("spam", "label")]
+    assert "a row for each value" in findings(*pairs)["HW178"].fix
+    assert "HW178" not in findings(("it is late", "text"), ("A table", "table"), ("On time", "title"))

@@ -309,6 +309,23 @@ def test_lighttag_spans(write):
     assert ITEM_TYPES_BY_TASK["tag"].read(path, None).items[0].tags == ("B-PER", *["O"] * 6)
 
 
+@pytest.mark.parametrize("name", ["user", "annotator", "worker_id"])
+def test_labels_of_several_people_are_no_set(read, name):
+    rows = [
+        {
+            "text": text,
+            "annotations": [
+                {name: "x", "label": "ab"[n % 2]},
+                {name: "y", "label": "ab"[n % 2 if n else 1]},
+            ],
+        }
+        for n, text in enumerate(TEXTS)
+    ]
+    kind, data = read(rows, "export.jsonl")
+    assert (kind, labels_of(data)) == ("classify", ["a", "b"] * 3)
+    assert "texts that users label differently, of which the first is read: 1" in data.notes
+
+
 def test_lighttag_labels_of_texts(read):
     names = [["a"], ["b"], []]
     rows = [

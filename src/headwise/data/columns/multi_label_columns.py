@@ -65,6 +65,9 @@ RECURRING = 0.8
 counts as often as it occurs: in a label set with a long tail most labels occur once, but they fill few
 cells."""
 
+_LEAST_TEXTS = 5
+"""Number of texts in lists from which on they show whether they recur."""
+
 SEPARATORS = (DEFAULT_LABEL_SEPARATOR, ";", ",", "#", "><")
 """Separators of labels to try if the user gives none, the most reliable first. doccano writes `a#b`, Stack
 Overflow `<a><b>`."""
@@ -180,7 +183,7 @@ def _describes(name: str) -> bool:
 
 def _never_labels(name: str, values: Sequence[object]) -> bool:
     """Whether a column's name, or what its lists hold, says that it has no label sets: measured numbers,
-    links, or the tags of words."""
+    links, texts that do not recur, or the tags of words."""
     if name_rank(name, LABEL_SET_NAMES) is None and is_never_label(name):
         return True
     lists = (value for value in map(parse_words_cell, values) if isinstance(value, list))
@@ -189,7 +192,10 @@ def _never_labels(name: str, values: Sequence[object]) -> bool:
         return False
     measured = all(parse_number(item) is not None for item in items) and any("." in item for item in items)
     tags = sum(_TAG.fullmatch(item) is not None for item in items)
-    return measured or all(map(is_link, items)) or ("O" in items and tags == len(items))
+    prose = len(items) >= _LEAST_TEXTS and sum(len(item.split()) for item in items) >= 3 * len(items)
+    if measured or (prose and len({*items}) > RECURRING * len(items)):
+        return True
+    return all(map(is_link, items)) or ("O" in items and tags == len(items))
 
 
 def lists_words_of_text(sample: Sequence[Record], name: str) -> bool:

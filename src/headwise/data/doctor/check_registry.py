@@ -46,6 +46,7 @@ _LABEL_WARNINGS = (
     label_checks.glued_labels,
     label_checks.swapped_columns,
     label_checks.date_labels,
+    label_checks.names_of_columns,
     label_checks.missing_value_labels,
     label_checks.unlikely_labels,
     label_checks.uneven_weights,

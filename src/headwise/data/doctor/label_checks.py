@@ -14,6 +14,7 @@ from headwise.data.doctor.doctor_report import NumberSummary
 from headwise.data.doctor.examined_file import CheckedFile
 from headwise.data.findings import Finding, abbreviate, count
 from headwise.data.formats.label_text import GLUED_FORMATS, labels_with_words
+from headwise.data.formats.table_header import names_text_and_label
 from headwise.data.items.labels import (
     all_labels,
     effective_sample_size,
@@ -163,6 +164,15 @@ def date_labels(file: CheckedFile) -> Iterator[Finding]:
 
 _LONGEST_NAME = 100  # characters of a text that can be a label
 _LEAST_SWAPPED = 3  # items
+
+
+def names_of_columns(file: CheckedFile) -> Iterator[Finding]:
+    """Labels that are the names of a text and a label: rows of a table in long form."""
+    if names_text_and_label([*file.data.labels]):
+        names = abbreviate([*map(repr, file.data.labels)])
+        message = f"labels that are names of columns: {names}"
+        fix = "if the table has a row for each value, write one for each text, with a column for each name"
+        yield Finding("warning", "HW178", message, (file.data.path,), fix)
 
 
 def _stands_for_none(name: str) -> bool:

@@ -30,6 +30,8 @@ LIGHTTAG = "LightTag's texts without a label"
 _DATA_FIELDS = {"id", "data", "label"}  # of versions 1.3 to 1.6
 _DOCCANO_FIELDS = ("Comments", "annotation_approver")  # fields that only doccano writes
 
+_USERS = ("user", "annotator", "annotator_id", "worker", "worker_id", "rater", "user_id", "created_by")
+
 LabelsOf = Callable[[JsonMapping], list[str] | None]
 """Returns the labels of a whole text, None if nobody has annotated it."""
 
@@ -65,7 +67,7 @@ def _parts(fields: JsonMapping) -> list[Any]:
 def _doccano_labels(fields: JsonMapping) -> list[str] | None:
     """The labels by the first user, where several users have labelled a text."""
     parts = [part for part in _parts(fields) if _is_label(part)]
-    users = [part.get("user") if isinstance(part, dict) else None for part in parts]
+    users = [_user(part) for part in parts]
     labels = [
         str(part["label"]) if isinstance(part, dict) else part
         for part, user in zip(parts, users, strict=True)
@@ -79,8 +81,13 @@ def _users_differ(fields: JsonMapping) -> bool:
     labels_of: dict[str, set[str]] = {}
     for part in _parts(fields):
         if isinstance(part, dict) and _is_label(part):
-            labels_of.setdefault(str(part.get("user")), set()).add(str(part["label"]))
+            labels_of.setdefault(str(_user(part)), set()).add(str(part["label"]))
     return len({*map(frozenset, labels_of.values())}) > 1
+
+
+def _user(part: object) -> object:
+    """Who has given a label, by the names that doccano and others have for it."""
+    return next((part[name] for name in _USERS if name in part), None) if isinstance(part, dict) else None
 
 
 def _is_label(part: object) -> bool:
