@@ -3,6 +3,7 @@ import random
 import pytest
 
 from headwise.data.columns.text_columns import Columns
+from headwise.data.doctor.check_registry import CHECKS
 from headwise.data.doctor.diagnose import examine
 from headwise.data.doctor.examined_file import CheckedFile
 from headwise.data.findings import count, places
@@ -325,7 +326,7 @@ def test_training_warns_of_texts_in_a_wrong_encoding_where_they_are_many():
         rows = [Example(f"ordinary text {n}", "ab"[n % 2], n) for n in range(200)]
         rows += [Example("sch\u00c3\u00b6n", "a", 200 + n) for n in range(bad)]
         file = CheckedFile("train", Dataset(rows, "f", "csv", Columns("text", "label")), kind)
-        assert [found.code for check in kind.warned for found in check(file)] == expected
+        assert [found.code for check in CHECKS[type(kind)].in_training for found in check(file)] == expected
 
 
 def test_a_table_in_long_form_is_told():
