@@ -101,6 +101,7 @@ def test_an_example_without_a_text_is_told(write, fails):
         {"tokens": ["Ann", "ran"], "tags": ["B-PER", "O"]},
         {"text": "it is late", "label": "a", "examples": ["so it is"]},
         {"text": ["it is late", "it is early"], "label": ["a", "b"]},
+        {"label": "a", "data": [{"text": "it is late"}]},
         {"dialogue": [{"speaker": "USER", "utterance": "fly to Oslo"}]},
     ],
 )

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from headwise.core.config import JsonObject
 from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.files.file_source import DataSource, Record, most_true
+from headwise.data.formats.table_header import has_usual_name_in
 
 _NAMES = ("intent", "tag", "name", "displayName", "category", "label")
 _EXAMPLES = (
@@ -33,6 +34,8 @@ def recognise(rows: Sequence[Mapping[str, object]]) -> bool:
     """Whether all objects are intents, or examples in parts, or the only one is a document of intents."""
     if not rows or any(isinstance(row.get(name), str) for row in rows for name in _TEXTS):
         return False
+    if any(_parts(row) and has_usual_name_in([*row]) for row in rows):
+        return False  # a text in parts beside its label
     if all(_examples_of(row) or _parts(row) for row in rows):
         return True
     return len(rows) == 1 and next(_intents(rows[0]), None) is not None
