@@ -79,11 +79,13 @@ class _PlannedBase:
     Attributes:
         section: The section `base` of the settings; its name is empty without a base.
         encoder: Settings of the encoder that suits the base; empty for those by the number of items.
+        clusters: Whether the base lists clusters of words.
         note: A note on the choice, if there is one.
     """
 
     section: JsonObject = field(default_factory=lambda: {"name": ""})
     encoder: dict[str, JsonObject] = field(default_factory=dict)
+    clusters: bool = False
     note: str = ""
 
 
@@ -210,7 +212,7 @@ class TrainingRequest:
         }
         if section["encoder"] == "on":
             note = f"{note}; starts from its encoder (--base.encoder off: without)"
-        return _PlannedBase(section, encoder, note)
+        return _PlannedBase(section, encoder, base.groups is not None, note)
 
     def _defaults(self, items: int, vectors: WordVectors | None, base: _PlannedBase) -> Settings:
         """The default settings for a number of training items."""
@@ -223,7 +225,12 @@ class TrainingRequest:
         defaults = task_settings.defaults(items, vectors=learnt, encoder=encoder_name(encoder))
         if vectors is not None:
             defaults["words"]["vector_size"] = vectors.size
-        return task_settings.defaults_with_base(defaults, items) if base.section["name"] else defaults
+        if not base.section["name"]:
+            return defaults
+        settings = task_settings.defaults_with_base(defaults, items)
+        if not base.clusters and "characters" in settings:
+            settings["characters"]["clusters"] = 0
+        return settings
 
     def _encoder_with_base(
         self, base: StaticEmbeddings, layers: Sequence[Sections], data: RunData

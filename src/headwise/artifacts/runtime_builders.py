@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from headwise.artifacts.tensor_specs import CHAIN, TensorSpecs, fusion_name
+from headwise.artifacts.tensor_specs import CHAIN, CLUSTERS, TensorSpecs, fusion_name
 from headwise.core.config import JsonObject
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.linear.linear_tables import TextTableFormat
@@ -100,7 +100,7 @@ Members = tuple[TextFeatures, BaseLookup | None, PredictionLinearModel | None, A
 
 _TABLES = (
     *("embedding.vectors.", "embedding.extra.", "embedding.values", "embedding.scales"),
-    *("embedding.weights", "linear_model.", "reference_vectors.", f"{CHAIN}."),
+    *("embedding.weights", "linear_model.", "reference_vectors.", f"{CHAIN}.", f"{CLUSTERS}."),
 )
 """Beginnings of the names of tensors that are no weights of layers."""
 

@@ -1,7 +1,13 @@
 """The builder of taggers without torch."""
 
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
 from headwise.artifacts.runtime_builders import NetworkBuilder, Tables, windowed_encoder, word_inputs
-from headwise.artifacts.tensor_specs import CHAIN, SPELLING, TensorSpecs, vector_size
+from headwise.artifacts.tensor_specs import CHAIN, CLUSTERS, SPELLING, TensorSpecs, vector_size
 from headwise.core.config import JsonObject
 from headwise.linear.tag_crf import TagTableFormat
 from headwise.nn.networks.model_config import ModelConfig
@@ -12,17 +18,36 @@ from headwise.runtime.tag_network import NetworkTagger, TaggerInputs, TagNetwork
 from headwise.runtime.text_network import WordInputs
 from headwise.runtime.word_lookup import BaseLookup
 from headwise.text.character_features import Alphabet, character_encoder
+from headwise.text.static_embeddings.word_groups import WordClusters, cluster_errors
 from headwise.text.vocabulary import Vocabulary
 
 
 def tagger_inputs(
-    config: ModelConfig, weights: LayerWeights, words: WordInputs, alphabet: Alphabet
+    config: ModelConfig,
+    weights: LayerWeights,
+    words: WordInputs,
+    alphabet: Alphabet,
+    clusters: WordClusters | None,
 ) -> TaggerInputs:
-    """Word vectors of a tagger: these, with those of the spelling."""
+    """Word vectors of a tagger: these, with those of the spelling and of the clusters."""
     if not config.characters.size:
         return TaggerInputs(words, None, None)
-    spelling = SpellingVectors(config.characters, alphabet, weights, SPELLING)
+    spelling = SpellingVectors(config.characters, alphabet, weights, SPELLING, clusters)
     return TaggerInputs(words, spelling, weights.affine("spelling.project"))
+
+
+def clusters_of(tables: Mapping[str, NDArray], name: str) -> WordClusters | None:
+    """The clusters of words in tables with names that begin so; None where there are none.
+
+    Raises:
+        ValueError: Their values are no clusters.
+    """
+    if f"{name}.keys" not in tables:
+        return None
+    keys, numbers = tables[f"{name}.keys"], tables[f"{name}.numbers"]
+    for problem in cluster_errors(keys, numbers):
+        raise ValueError(problem)
+    return WordClusters(keys.view(np.uint32), numbers)
 
 
 class TaggerBuilder(NetworkBuilder[TagTableFormat, NetworkTagger]):
@@ -36,6 +61,7 @@ class TaggerBuilder(NetworkBuilder[TagTableFormat, NetworkTagger]):
             raise ValueError("windows: long = truncate leaves words without a tag; choose split or error")
         if config.characters.size:
             self.width = vector_size(config)  # the spelling joins word vectors before the projection
+        self.clusters: WordClusters | None = None
         self.tagger = NetworkTagger()
         self.tagger.name_tags(
             described["tags"], described["written"], config.tagger.scheme, described["alphabet"]
@@ -58,7 +84,7 @@ class TaggerBuilder(NetworkBuilder[TagTableFormat, NetworkTagger]):
 
     def network(self, inputs: WordInputs, weights: LayerWeights) -> TagNetwork:
         config = self.config
-        joined = tagger_inputs(config, weights, inputs, self.tagger.alphabet)
+        joined = tagger_inputs(config, weights, inputs, self.tagger.alphabet, self.clusters)
         hidden = config.tagger.hidden
         head = weights.perceptron("tagger", "none") if hidden else weights.affine("tagger.layers.1")
         return TagNetwork(joined, windowed_encoder(config, weights), head)
@@ -68,12 +94,15 @@ class TaggerBuilder(NetworkBuilder[TagTableFormat, NetworkTagger]):
         words = word_inputs(config, weights, self.listed)
         prepare = words.lookup.prepare if isinstance(words.lookup, BaseLookup) else None
         tagger.config, tagger.features = config, self.features(character_encoder(prepare))
+        self.clusters = clusters_of(weights.arrays, CLUSTERS)
         tagger.network = self.network(words, weights)
         prefix = f"{CHAIN}."
         self._set_chain(
             {name.removeprefix(prefix): a for name, a in weights.arrays.items() if name.startswith(prefix)}
         )
         tagger.linear_model = None if self.linear is None else self.linear.model(tables)
+        if tagger.linear_model is not None and self.clusters is not None:
+            tagger.linear_model = replace(tagger.linear_model, groups=self.clusters)
         tagger.encoder_weight, tagger.linear_weight = 1.0, 0.0
         tagger.linear_share, tagger.outside = 0.0, 0.0
         return tagger

@@ -163,6 +163,12 @@ class TensorSpecs(dict[str, TensorSpec]):
             from headwise.text.character_features import SHAPES
 
             self.linear(f"{name}.shape", len(SHAPES), config.shape)
+        if config.clusters:
+            from headwise.text.static_embeddings.word_groups import CLUSTER_ROWS
+
+            self.add(f"{name}.clusters.weight", CLUSTER_ROWS, config.clusters)
+            for table, (dtype, shape) in cluster_shapes(config.clustered).items():
+                self.add(f"{CLUSTERS}.{table}", *shape, dtype=dtype)
         self.linear("spelling.project", words + config.size, width)
 
     def tagger(self, config: ModelConfig, tags: int) -> None:
@@ -182,8 +188,17 @@ class TensorSpecs(dict[str, TensorSpec]):
 
 SPELLING = "spelling.characters"
 """Name of the layer that reads the spelling of words."""
+CLUSTERS = f"{SPELLING}.cluster_table"
+"""Name of the clusters of words that a tagger reads."""
 CHAIN = "tagger.crf"
 """Name of the CRF of a tagger."""
+
+
+def cluster_shapes(words: int) -> LinearShapes:
+    """Types and shapes of the tables of clusters of words, by name."""
+    from headwise.text.static_embeddings.word_groups import LEVELS
+
+    return {"keys": (np.int32, (words,)), "numbers": (np.int16, (words, len(LEVELS)))}
 
 
 def fusion_name(encoder: "MSSANConfig", number: int) -> str:

@@ -11,6 +11,7 @@ from headwise.core import native
 from headwise.core.activations import expit
 from headwise.runtime.layers import Affine, Floats, LayerWeights
 from headwise.text.character_features import Alphabet, CharacterFeatureCache, CharacterFeatures
+from headwise.text.static_embeddings.word_groups import WordClusters
 from headwise.text.text_configs import CharacterConfig
 
 Indices = NDArray[np.int64]
@@ -80,21 +81,31 @@ class CharacterRecurrence:
 
 
 class SpellingVectors:
-    """Vectors of words from their spelling: of a network, of character n-grams and of the shape, side by
-    side.
+    """Vectors of words from their spelling and clusters: of a network, of character n-grams, of the shape
+    and of the clusters, side by side.
 
     Args:
         config: Which of these there are.
         alphabet: The character vocabulary.
         weights: The weights.
         name: Name of the layer.
+        clusters: The clusters of words; None if the configuration has none.
     """
 
-    def __init__(self, config: CharacterConfig, alphabet: Alphabet, weights: LayerWeights, name: str):
-        self._features = CharacterFeatureCache(config, alphabet)
+    def __init__(
+        self,
+        config: CharacterConfig,
+        alphabet: Alphabet,
+        weights: LayerWeights,
+        name: str,
+        clusters: WordClusters | None = None,
+    ):
+        given = None if clusters is None else lambda: clusters
+        self._features = CharacterFeatureCache(config, alphabet, given)
         self.size, self.network = config.size, _build_network(config, weights, name)
         self.ngrams = weights.arrays.get(f"{name}.ngrams.weight")
         self.shape = weights.optional(f"{name}.shape")
+        self.clusters = weights.arrays.get(f"{name}.clusters.weight")
 
     def __call__(self, words: Sequence[str]) -> Floats:
         """Vectors of words, `[words, size]`."""
@@ -107,6 +118,8 @@ class SpellingVectors:
             views.append(native.pool_means(self.ngrams[buckets], ends[:-1], ends[1:]))
         if self.shape is not None:
             views.append(self.shape(_shapes(features, self.shape.weight.shape[0])))
+        if self.clusters is not None and features:
+            views.append(self.clusters[np.array([word.clusters for word in features])].sum(axis=1))
         return np.concatenate(views, axis=1) if features else np.zeros((0, self.size), dtype=np.float32)
 
 

@@ -15,7 +15,7 @@ _SIZES = {
     *("width", "head_size", "feedforward", "hidden", "vector_size"),
     *("max_positions", "max_words", "min_count", "max_features", "features", "characters", "vectors"),
     *("max_pieces", "overlap", "remember", "buckets", "words", "min_texts"),
-    *("size", "subwords", "kept", "grouped", "texts"),
+    *("size", "subwords", "kept", "grouped", "clustered", "texts"),
     *("context", "windows", "max_symbols", "relative_rows"),
 }
 _LARGEST_SIZE = 1 << 24

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.core.tokenizer import normalize_spelling
+from headwise.text.static_embeddings.word_groups import WordClusters, cluster_rows
 from headwise.text.text_configs import CharacterConfig
 
 UNKNOWN, BEGIN, END = 0, 1, 2
@@ -171,23 +172,35 @@ class CharacterFeatures:
         characters: Character ids with the marks of both ends, int64 `[characters + 2]`.
         ngrams: Hash buckets of its n-grams, int64 `[n-grams]`.
         shape: See `word_shape`, float32 `[shapes]`.
+        clusters: Rows of its clusters (see `cluster_rows`), int64 `[levels]`; empty without clusters.
     """
 
     characters: NDArray[np.int64]
     ngrams: NDArray[np.int64]
     shape: NDArray[np.float32]
+    clusters: NDArray[np.int64]
 
 
 class CharacterFeatureCache(dict[str, CharacterFeatures]):
-    """Mapping from a word to its `CharacterFeatures`; caches up to `_CACHED` words."""
+    """Mapping from a word to its `CharacterFeatures`; caches up to `_CACHED` words.
 
-    def __init__(self, config: CharacterConfig, alphabet: Alphabet):
+    Args:
+        config: Which features there are.
+        alphabet: The character vocabulary.
+        clusters: Gives the clusters of words, if the configuration has them.
+    """
+
+    def __init__(
+        self,
+        config: CharacterConfig,
+        alphabet: Alphabet,
+        clusters: Callable[[], WordClusters] | None = None,
+    ):
         super().__init__()
-        self.config = config
-        self.alphabet = alphabet
+        self.config, self.alphabet, self.clusters = config, alphabet, clusters
 
-    def __reduce__(self) -> tuple[type["CharacterFeatureCache"], tuple[CharacterConfig, Alphabet]]:
-        return CharacterFeatureCache, (self.config, self.alphabet)  # without cached words
+    def __reduce__(self) -> tuple[type["CharacterFeatureCache"], tuple[Any, ...]]:
+        return CharacterFeatureCache, (self.config, self.alphabet, self.clusters)  # without cached words
 
     def __missing__(self, word: str) -> CharacterFeatures:
         plain, c = normalize_spelling(word), self.config
@@ -195,6 +208,7 @@ class CharacterFeatureCache(dict[str, CharacterFeatures]):
             self.alphabet.encode(word) if c.network != "none" else _NOTHING,
             ngram_buckets(plain, c.longest_ngram, c.buckets) if c.ngrams else _NOTHING,
             word_shape(plain),
+            _NOTHING if self.clusters is None else cluster_rows(self.clusters().of([word]))[0],
         )
         if len(self) < _CACHED:
             self[word] = spelling

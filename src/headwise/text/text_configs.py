@@ -94,7 +94,7 @@ class SyntaxConfig:
 
 @dataclass(frozen=True)
 class CharacterConfig:
-    """What a model reads of the spelling of words, beside the words themselves."""
+    """What a tagger knows of words beside their vectors: of their spelling, and their clusters."""
 
     network: Literal["cnn", "lstm", "none"] = "cnn"
     """Network over the characters of a word: cnn (a convolution with max-pooling), lstm (bidirectional, the
@@ -117,11 +117,16 @@ class CharacterConfig:
     """Number of hash buckets of the n-grams."""
     shape: int = 0
     """Size of the word-shape vector (capitals, digits and punctuation); 0: none."""
+    clusters: int = 0
+    """Size of the vector of the clusters of a word, which the base lists: words that stand beside the same
+    words; 0: none."""
+    clustered: int = 0
+    """Number of words with clusters; taken from the base, not to be set."""
 
     def __post_init__(self) -> None:
         check_range(self, "vector_size", "features", "window", "min_count", "longest_ngram", low=1)
         check_range(self, "buckets", low=1)
-        check_range(self, "ngrams", "shape", low=0)
+        check_range(self, "ngrams", "shape", "clusters", "clustered", low=0)
         check_range(self, "dropout", low=0, high=1, open=True)
         if self.window % 2 == 0:
             raise ConfigError(f"window must be odd, got {self.window}")
@@ -133,4 +138,4 @@ class CharacterConfig:
     @property
     def size(self) -> int:
         """Features of a word in all."""
-        return (self.features if self.network != "none" else 0) + self.ngrams + self.shape
+        return (self.features if self.network != "none" else 0) + self.ngrams + self.shape + self.clusters

@@ -204,7 +204,7 @@ class TagEnsembleFitter(ModelEnsembleFitter):
             for sentence in sentences
         ]
         crf = memoized(fit_crf, sentences, model.written, groups=groups, inner=model.scheme)
-        linear_model = TagLinearBuffers.of(crf, model.tags)
+        linear_model = TagLinearBuffers.of(crf, model.tags, model.clusters)
         return linear_model.to(model.device) if len(linear_model.keys) else None
 
 

@@ -38,8 +38,8 @@ def example_input(name: str, width: int) -> Tensor:
     """An example input for tracing a graph.
 
     Args:
-        name: Name of the input: `lengths` and `counts` are `[texts]`, `summary`, `compared` and `shapes`
-            `[texts, width]`, `weights`, `letters`, `grams` and marks of words `[texts, words]`,
+        name: Name of the input: `lengths` and `counts` are `[texts]`, `summary`, `compared`, `shapes` and
+            `clusters` `[texts, width]`, `weights`, `letters`, `grams` and marks of words `[texts, words]`,
             all others `[texts, words, width]`. Inputs of pairs end in the number of the text (`tokens_1`).
         width: Number of features, for inputs that have features.
     """
@@ -50,6 +50,8 @@ def example_input(name: str, width: int) -> Tensor:
         return torch.arange(_TEXTS) + words - _TEXTS + 1
     if name in ("letters", "grams"):
         return torch.ones(_TEXTS, words, dtype=torch.int64)
+    if name == "clusters":
+        return torch.ones(_TEXTS, width, dtype=torch.int64)
     if name in DOCUMENT_MARKS:
         return torch.arange(words).div(2, rounding_mode="floor").repeat(_TEXTS, 1)
     shapes = {
@@ -61,7 +63,7 @@ def example_input(name: str, width: int) -> Tensor:
 
 def _dynamic_dimensions(name: str) -> tuple[int, ...]:
     """The dynamic dimensions of an input: texts and words."""
-    rows = ("lengths", "counts", "summary", "compared", "shapes")
+    rows = ("lengths", "counts", "summary", "compared", "shapes", "clusters")
     return (0,) if name.partition("_")[0] in rows else (0, 1)
 
 

@@ -41,6 +41,7 @@ from headwise.artifacts.onnx.padded_network import (
 )
 from headwise.artifacts.runtime_load import builder_types, unsupported_reason
 from headwise.artifacts.save import calibration_parameters, flush, remove_staging
+from headwise.artifacts.tensor_specs import CLUSTERS
 from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.folder_layout import (
     CALIBRATION,
@@ -72,6 +73,7 @@ from headwise.nn.encoders.encoder_configs import output_width
 from headwise.nn.encoders.set_transformer import SAB
 from headwise.nn.networks.tag_model import TagModel
 from headwise.text.character_features import SHAPES
+from headwise.text.static_embeddings.word_groups import LEVELS
 
 _NEEDED = ("numpy", "scipy", "safetensors", "regex")
 _COMMANDS = ("cyclopts", "docstring-parser", "rich")
@@ -236,7 +238,8 @@ def _graph_files(model: Any) -> dict[str, bytes]:
     }
     if tags and model.spelling is not None:
         spelling = CharacterGraph(model.spelling.characters)
-        read = {name: example_input(name, len(SHAPES)) for name in spelling.inputs}
+        widths = {"shapes": len(SHAPES), "clusters": len(LEVELS)}
+        read = {name: example_input(name, widths.get(name, 0)) for name in spelling.inputs}
         files[CHARACTER_FEATURES] = onnx_of(spelling, read, ("features",))
     return files
 
@@ -302,6 +305,8 @@ def _other_files(model: Any) -> dict[str, bytes]:
         tables[f"{WORDS}vectors"] = _array(torch.cat([layer.vectors.weight, *extra]))
     if model.gives_tags and (crf := model.tagger.crf) is not None:
         tables |= {CHAIN + name: _array(tensor) for name, tensor in crf.named_parameters()}
+    if model.gives_tags and model.clusters is not None:
+        tables |= {f"{CLUSTERS}.{name}": _array(tensor) for name, tensor in model.clusters.named_buffers()}
     if model.linear_model is not None:
         tables |= {
             LINEAR_MODEL + name: _array(tensor) for name, tensor in model.linear_model.named_buffers()

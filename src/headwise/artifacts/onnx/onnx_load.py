@@ -5,6 +5,7 @@ headwise cannot compute the network.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from os import PathLike
 from typing import Any, Literal
 
@@ -47,7 +48,8 @@ from headwise.artifacts.onnx.onnx_tables import (
 )
 from headwise.artifacts.runtime_builders import NetworkBuilder, inputs_from
 from headwise.artifacts.runtime_load import builder_types, unsupported_reason
-from headwise.artifacts.tensor_specs import vector_size
+from headwise.artifacts.runtime_tag_builder import TaggerBuilder, clusters_of
+from headwise.artifacts.tensor_specs import CLUSTERS, cluster_shapes, vector_size
 from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import HeadwiseError
 from headwise.core.folder_layout import (
@@ -76,6 +78,7 @@ from headwise.runtime.layers import LayerWeights
 from headwise.runtime.outputs import MultiLabelOutputs, OutputsError
 from headwise.runtime.prediction_models import PredictionLinearModel
 from headwise.runtime.word_lookup import BaseLookup, WordLookup
+from headwise.text.static_embeddings.word_groups import WordClusters
 from headwise.text.vocabulary import Vocabulary
 
 Engine = Literal["auto", "onnxruntime"]
@@ -162,12 +165,24 @@ class Builder:
         tables = TagTableFormat(sizes.features, tags, sizes.grouped) if sizes.features else None
         shapes = chain_shapes(len(tags)) if self.settings.tags.crf else {}
         chain = {CHAIN + name: (np.float32, shape) for name, shape in shapes.items()}
+        characters = self.settings.characters
+        if characters.clusters:
+            shapes = cluster_shapes(characters.clustered)
+            chain |= {f"{CLUSTERS}.{name}": shape for name, shape in shapes.items()}
         reader, linear_model, tables_read = self._tables(tables, chain)
+        try:
+            clusters = clusters_of(tables_read, CLUSTERS)
+        except ValueError as error:
+            raise self._error(TABLES, error.args[0], "HW509") from error
+        if linear_model is not None and clusters is not None:
+            linear_model = replace(linear_model, groups=clusters)
         if (computed := self._runtime_network(outputs)) is not None:
             builder, weights = computed
+            if isinstance(builder, TaggerBuilder):
+                builder.clusters = clusters
             network = builder.network(inputs_from(reader, weights), weights)
         else:
-            network = OnnxTagNetwork(self._tag_runner(reader, outputs), len(tags))
+            network = OnnxTagNetwork(self._tag_runner(reader, outputs, clusters), len(tags))
         prepare = reader.prepare if isinstance(reader, BaseLookup) else None
         try:
             parts = (linear_model, CrfScores.of(_tables_of(tables_read, CHAIN), len(tags)), outputs)
@@ -175,7 +190,9 @@ class Builder:
         except (HeadwiseError, ValueError) as error:
             raise self._error(LABELS, error.args[0]) from error
 
-    def _tag_runner(self, reader: WordLookup | BaseLookup, outputs: JsonMapping) -> Runner:
+    def _tag_runner(
+        self, reader: WordLookup | BaseLookup, outputs: JsonMapping, clusters: WordClusters | None
+    ) -> Runner:
         """The graphs of a tagger."""
         characters, spelling = self.settings.characters, None
         if characters.size:
@@ -185,7 +202,7 @@ class Builder:
                     CONFIG,
                     f"{characters.size} features of the spelling, but its graph gives {graph.widths[0]}",
                 )
-            spelling = CharacterFeatureGraph(graph, characters, outputs["alphabet"])
+            spelling = CharacterFeatureGraph(graph, characters, outputs["alphabet"], clusters)
         return self._runner(CharacterAugmentedLookup(reader, spelling), ("tokens",))
 
     def _runtime_network(

@@ -18,7 +18,7 @@ from headwise.runtime.word_lookup import BaseLookup, WordLookup
 from headwise.text.document_structure import DOCUMENT_MARKS
 from headwise.text.text_features import EncodedText
 
-_WHOLE = ("lengths", "lengths_1", "lengths_2", "letters", "grams", "counts")
+_WHOLE = ("lengths", "lengths_1", "lengths_2", "letters", "grams", "counts", "clusters")
 _KINDS: dict[str, str] = dict.fromkeys((*_WHOLE, *DOCUMENT_MARKS), "tensor(int64)")
 
 _EXTERNAL_DATA = b"location"

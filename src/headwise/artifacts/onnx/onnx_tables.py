@@ -22,10 +22,11 @@ from headwise.nn.layers.layer_configs import LinearMemberConfig
 from headwise.runtime.word_lookup import BaseLookup, WordLookup
 from headwise.text.character_features import Alphabet, CharacterFeatureCache
 from headwise.text.static_embeddings.base_vectors import QuantizedMatrix, StaticEmbeddings
+from headwise.text.static_embeddings.word_groups import WordClusters
 from headwise.text.text_configs import CharacterConfig
 from headwise.text.text_features import EncodedText
 
-CHARACTER_INPUTS = ("letters", "lengths", "grams", "counts", "shapes")
+CHARACTER_INPUTS = ("letters", "lengths", "grams", "counts", "shapes", "clusters")
 """Possible inputs of the graph of character features."""
 _LETTERS = 1 << 16  # characters per batch, padding included
 
@@ -59,10 +60,19 @@ class CharacterFeatureGraph:
         graph: The graph, see `headwise.artifacts.onnx.padded_network.CharacterGraph`.
         config: Configuration of the features.
         alphabet: The character vocabulary.
+        clusters: The clusters of words; None if the configuration has none.
     """
 
-    def __init__(self, graph: Callable[[Any], list[Floats]], config: CharacterConfig, alphabet: Alphabet):
-        self.graph, self.size, self._spell = graph, config.size, CharacterFeatureCache(config, alphabet)
+    def __init__(
+        self,
+        graph: Callable[[Any], list[Floats]],
+        config: CharacterConfig,
+        alphabet: Alphabet,
+        clusters: WordClusters | None = None,
+    ):
+        given = None if clusters is None else lambda: clusters
+        self.graph, self.size = graph, config.size
+        self._spell = CharacterFeatureCache(config, alphabet, given)
 
     def __call__(self, texts: Sequence[Sequence[str]]) -> Floats:
         """Tokenised texts -> character features of their words, text after text, `[words, size]`."""
@@ -79,7 +89,8 @@ class CharacterFeatureGraph:
         letters, lengths = _padded([word.characters for word in spelled])
         grams, counts = _padded([word.ngrams for word in spelled])
         shapes = np.stack([word.shape for word in spelled])
-        return dict(zip(CHARACTER_INPUTS, (letters, lengths, grams, counts, shapes), strict=True))
+        clusters = np.array([word.clusters for word in spelled], dtype=np.int64)
+        return dict(zip(CHARACTER_INPUTS, (letters, lengths, grams, counts, shapes, clusters), strict=True))
 
 
 def _word_batches(words: Sequence[str]) -> Iterator[list[int]]:

@@ -61,10 +61,13 @@ class CharacterGraph(nn.Module):
             )
         self.ngrams = None if layer.ngrams is None else nn.Embedding.from_pretrained(layer.ngrams.weight)
         self.shape = layer.shape
+        weights = None if layer.clusters is None else layer.clusters.weight
+        self.clusters = None if weights is None else nn.Embedding.from_pretrained(weights)
         views = (
             (self.network, ("letters", "lengths")),
             (self.ngrams, ("grams", "counts")),
             (self.shape, ("shapes",)),
+            (self.clusters, ("clusters",)),
         )
         self.inputs = tuple(name for view, names in views if view is not None for name in names)
 
@@ -72,7 +75,7 @@ class CharacterGraph(nn.Module):
         """The tensors of `inputs` -> `[words, features]`.
 
         `letters` and `grams` are padded, `[words, longest]`, with the true numbers in `lengths` and
-        `counts`, `[words]`; `shapes` are `[words, shapes]`.
+        `counts`, `[words]`; `shapes` are `[words, shapes]`, and `clusters` `[words, levels]`.
         """
         read = dict(zip(self.inputs, tensors, strict=True))
         views = []
@@ -85,6 +88,8 @@ class CharacterGraph(nn.Module):
             views.append(sums / read["counts"][:, None])
         if self.shape is not None:
             views.append(self.shape(read["shapes"]))
+        if self.clusters is not None:
+            views.append(self.clusters(read["clusters"]).sum(1))
         return torch.cat(views, dim=1)
 
 

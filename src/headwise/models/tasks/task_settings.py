@@ -235,11 +235,12 @@ class TagSettings(TaskSettings):
         return settings
 
     def defaults_with_base(self, settings: Settings, items: int) -> Settings:
-        """Static embeddings tell what words mean; their role in a sentence must be learned, and capitals,
-        which the embeddings do not have, are added as features."""
+        """Static embeddings tell what words mean; their role in a sentence must be learned. Capitals and
+        clusters of words with the same neighbours, which the embeddings do not have, are added as
+        features."""
         settings = super().defaults_with_base(settings, items)
         settings["base"]["dropout"] = 0.3
-        settings["characters"] = {"shape": 10}
+        settings["characters"] = {"shape": 10, "clusters": 64}
         few = items < 5_000
         settings["train"] |= {
             "epochs": 12 if few else 8,

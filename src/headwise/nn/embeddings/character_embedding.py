@@ -1,14 +1,15 @@
 """CharacterEmbedding: word vectors from spelling.
 
-It concatenates up to three optional parts: a network over the characters, character n-grams (JMT), and the
-word shape. The network is a convolution (`CharacterCNN`; Ma & Hovy, ACL 2016) or an LSTM (`CharacterLSTM`;
-Lample et al., NAACL 2016). Case is kept, so a tagger may use lower-case word vectors and still see
-capitals.
+It concatenates up to four optional parts: a network over the characters, character n-grams (JMT), the word
+shape, and vectors of the clusters of the word. The network is a convolution (`CharacterCNN`; Ma & Hovy, ACL
+2016) or an LSTM (`CharacterLSTM`; Lample et al., NAACL 2016). Case is kept, so a tagger may use lower-case
+word vectors and still see capitals.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import Any
 
 import numpy as np
 import torch
@@ -21,7 +22,15 @@ from headwise.nn.layers.dropout import Dropout
 from headwise.nn.packed_sequence import pack_layout
 from headwise.nn.ragged import Layout, Ragged
 from headwise.text.character_features import SHAPES, Alphabet, CharacterFeatureCache
+from headwise.text.static_embeddings.word_groups import (
+    CLUSTER_ROWS,
+    LEVELS,
+    WordClusters,
+    cluster_errors,
+)
 from headwise.text.text_configs import CharacterConfig
+
+_CLUSTER_DEVIATION = 0.3  # standard deviation of the initial vectors of clusters, of which five are added
 
 
 class CharacterCNN(nn.Module):
@@ -82,12 +91,14 @@ class CharacterBatch:
         characters: Character ids of the distinct words.
         ngrams: Hash buckets of their n-grams.
         shapes: Word shape features, `[distinct words, shapes]`.
+        clusters: Rows of their clusters, `[distinct words, levels]`; no levels without clusters.
     """
 
     words: Tensor
     characters: Ragged
     ngrams: Ragged
     shapes: Tensor
+    clusters: Tensor
 
     def to(self, device: torch.device | str) -> "CharacterBatch":
         """A copy on another device."""
@@ -96,7 +107,46 @@ class CharacterBatch:
             self.characters.to(device),
             self.ngrams.to(device),
             self.shapes.to(device),
+            self.clusters.to(device),
         )
+
+
+class ClusterTable(nn.Module):
+    """The clusters of words as buffers, which the model folder saves (see `WordClusters`).
+
+    Args:
+        words: Number of words.
+    """
+
+    keys: Tensor
+    numbers: Tensor
+
+    def __init__(self, words: int):
+        super().__init__()
+        self.register_buffer("keys", torch.zeros(words, dtype=torch.int32))
+        self.register_buffer("numbers", torch.zeros(words, len(LEVELS), dtype=torch.int16))
+        self._clusters: WordClusters | None = None
+
+    def fill(self, clusters: WordClusters) -> None:
+        """Copy these clusters."""
+        self.keys.copy_(torch.from_numpy(clusters.keys.view(np.int32)))
+        self.numbers.copy_(torch.from_numpy(clusters.numbers))
+        self._clusters = clusters
+
+    def clusters(self) -> WordClusters:
+        """The clusters that the buffers hold; built once."""
+        if self._clusters is None:
+            keys, numbers = (buffer.cpu().numpy().copy() for buffer in (self.keys, self.numbers))
+            self._clusters = WordClusters(keys.view(np.uint32), numbers)
+        return self._clusters
+
+    def _load_from_state_dict(self, *args: Any, **keywords: Any) -> None:
+        self._clusters = None
+        super()._load_from_state_dict(*args, **keywords)
+        *_, errors = args
+        if not errors:
+            keys, numbers = (buffer.cpu().numpy() for buffer in (self.keys, self.numbers))
+            errors.extend(cluster_errors(keys, numbers))
 
 
 class CharacterEmbedding(nn.Module):
@@ -118,7 +168,9 @@ class CharacterEmbedding(nn.Module):
         if config.size == 0:
             raise ConfigError("character features without a network, n-grams or shape: choose one")
         self.config = c = config
-        self._spell = CharacterFeatureCache(config, alphabet)
+        self.cluster_table = ClusterTable(c.clustered) if c.clusters else None
+        clusters = None if self.cluster_table is None else self.cluster_table.clusters
+        self._spell = CharacterFeatureCache(config, alphabet, clusters)
         self.network: CharacterCNN | CharacterLSTM | None = None
         if c.network != "none":
             self.vectors = nn.Embedding(len(alphabet), c.vector_size)
@@ -134,6 +186,9 @@ class CharacterEmbedding(nn.Module):
         if self.ngrams is not None:
             nn.init.normal_(self.ngrams.weight, std=0.3)  # the mean of some ten to thirty is small
         self.shape = nn.Linear(len(SHAPES), c.shape) if c.shape else None
+        self.clusters = nn.EmbeddingBag(CLUSTER_ROWS, c.clusters, mode="sum") if c.clusters else None
+        if self.clusters is not None:
+            nn.init.normal_(self.clusters.weight, std=_CLUSTER_DEVIATION)
 
     def encode(self, tokens: Sequence[Sequence[str]]) -> CharacterBatch:
         """The input of `embed` for tokenised texts, on the CPU; may be computed ahead."""
@@ -146,6 +201,7 @@ class CharacterEmbedding(nn.Module):
             _ragged([word.characters for word in spelled]),
             _ragged([word.ngrams for word in spelled]),
             torch.from_numpy(shapes),
+            torch.from_numpy(np.array([word.clusters for word in spelled], dtype=np.int64)),
         )
 
     def embed(self, spellings: CharacterBatch) -> Tensor:
@@ -161,6 +217,8 @@ class CharacterEmbedding(nn.Module):
             views.append(self.ngrams(s.ngrams.values, s.ngrams.offsets[:-1]))
         if self.shape is not None:
             views.append(self.shape(s.shapes))
+        if self.clusters is not None:
+            views.append(self.clusters(s.clusters))
         return torch.cat(views, dim=1).index_select(0, s.words)
 
     def forward(self, tokens: Sequence[Sequence[str]]) -> Tensor:

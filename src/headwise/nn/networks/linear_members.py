@@ -20,6 +20,7 @@ from headwise.linear.linear_tables import BLOCKS, TextTableFormat
 from headwise.linear.linear_warm_start import max_abs_weights, prune
 from headwise.linear.linear_weights import Floats
 from headwise.linear.tag_crf import CrfTagger, TagTableFormat
+from headwise.nn.embeddings.character_embedding import ClusterTable
 from headwise.nn.layers.layer_configs import LinearMemberConfig
 from headwise.nn.networks.model_config import ModelConfig
 
@@ -225,6 +226,8 @@ class TagLinearBuffers(ModelBuffers[CrfTagger]):
         features: Number of features.
         tags: Names of the tags, in the order of the scores.
         groups: See `TagTableFormat`.
+        shared: The clusters of words that the encoder reads, which serve as the CRF's; None if it has its
+            own, or none.
     """
 
     keys: Tensor
@@ -232,24 +235,27 @@ class TagLinearBuffers(ModelBuffers[CrfTagger]):
     steps: Tensor
     transitions: Tensor
 
-    def __init__(self, features: int, tags: Sequence[str], groups: int = 0):
+    def __init__(
+        self, features: int, tags: Sequence[str], groups: int = 0, shared: ClusterTable | None = None
+    ):
         super().__init__(TagTableFormat(features, tuple(tags), groups))
-        self.groups = groups
+        self.groups, self._shared = groups, (shared,)  # in a tuple: not a part of this module
 
     @classmethod
-    def of(cls, crf: CrfTagger, tags: Sequence[str]) -> Self:
+    def of(cls, crf: CrfTagger, tags: Sequence[str], shared: ClusterTable | None = None) -> Self:
         """Convert a trained CRF.
 
         Args:
             crf: A CRF with the same tags.
             tags: The tags in the order of the new scores.
+            shared: The clusters that it has read, if the encoder has the same.
         """
         order = [crf.tags.index(tag) for tag in tags]
         largest = np.abs(crf.weights).max(axis=1, initial=0)
         selected = largest >= _LEAST
         steps = largest[selected] / np.float32(127)
-        groups = crf.groups
-        linear_model = cls(len(steps), tags, 0 if groups is None else len(groups))
+        groups = crf.groups if shared is None else None
+        linear_model = cls(len(steps), tags, 0 if groups is None else len(groups), shared)
         values = {
             "keys": crf.keys[selected].view(np.int32),
             "weights": np.rint(crf.weights[selected][:, order] / steps[:, None]).astype(np.int8),
@@ -264,6 +270,13 @@ class TagLinearBuffers(ModelBuffers[CrfTagger]):
     def sizes(self) -> dict[str, int]:
         """The sizes to store in `LinearMemberConfig`."""
         return {"features": len(self.keys), "grouped": self.groups}
+
+    def linear_model(self) -> CrfTagger:
+        """The CRF; built once."""
+        crf, (shared,) = super().linear_model(), self._shared
+        if shared is not None and crf.groups is None:
+            self._made = crf = replace(crf, groups=shared.clusters())
+        return crf
 
     def forward(self, sentences: Sequence[Sequence[str]]) -> Floats:
         """Map the words of sentences to the emission scores of each word, `[words, tags]`."""

@@ -16,6 +16,8 @@ from torch.nn.functional import cross_entropy
 from headwise.core.errors import ConfigError
 from headwise.data.items.examples import TaggedSentence
 from headwise.metrics.tag_schemes import Scheme, convert_tags, scheme_constraints
+from headwise.nn.embeddings.base_embedding import BaseEmbedding
+from headwise.nn.embeddings.character_embedding import ClusterTable
 from headwise.nn.embeddings.encoded_batches import TextBatch
 from headwise.nn.embeddings.word_embedding import (
     CharacterAugmentedEmbedding,
@@ -35,6 +37,8 @@ from headwise.nn.ragged import Ragged
 from headwise.runtime.limits import check_finite
 from headwise.runtime.tag_outputs import TagOutputs
 from headwise.text.character_features import Alphabet
+from headwise.text.static_embeddings.word_groups import WordClusters
+from headwise.text.text_configs import CharacterConfig
 from headwise.text.text_features import EncodedText
 from headwise.text.vocabulary import Vocabulary
 
@@ -111,6 +115,25 @@ class Tagger(nn.Module):
         return scores.map(lambda values: to_float32(values).softmax(1))
 
 
+def _clusters_of(embedding: nn.Module) -> WordClusters | None:
+    """The clusters of words of a base."""
+    return embedding.groups if isinstance(embedding, BaseEmbedding) else None
+
+
+def _with_cluster_count(config: CharacterConfig, embedding: nn.Module, new: bool) -> CharacterConfig:
+    """The settings with the number of words in clusters, which a new model takes from its base.
+
+    Raises:
+        ConfigError: There are none.
+    """
+    if not new or not config.clusters:
+        return config
+    clusters = _clusters_of(embedding)
+    if clusters is None:
+        raise ConfigError("characters.clusters: there is no base that lists clusters of words; set it to 0")
+    return replace(config, clustered=len(clusters))
+
+
 class TagModel(TagOutputs, WordModel):
     """A tagger.
 
@@ -142,18 +165,25 @@ class TagModel(TagOutputs, WordModel):
         super().__init__(config, vocabulary, files, width=inner)
         self.name_tags(tags, written, config.tagger.scheme, alphabet)
         self.features.character_encoder = character_encoder_of(self.embedding)
-        self.spelling = (
-            CharacterAugmentedEmbedding(inner, width, config.characters, alphabet) if spelled else None
-        )
+        self.spelling = None
+        if spelled:
+            characters = _with_cluster_count(config.characters, self.embedding, files is None)
+            self.config = replace(config, characters=characters)
+            self.spelling = CharacterAugmentedEmbedding(inner, width, characters, alphabet)
+            if self.clusters is not None and files is None:
+                self.clusters.fill(self.embedding.groups)
         self.tagger = Tagger(output_width(config.encoder), self.tags, self.scheme, config.tagger)
-        vector_size = config.linear_model
-        self.linear_model = (
-            TagLinearBuffers(vector_size.features, self.tags, vector_size.grouped)
-            if vector_size.features
-            else None
-        )
+        linear = config.linear_model
+        self.linear_model = None
+        if linear.features:
+            self.linear_model = TagLinearBuffers(linear.features, self.tags, linear.grouped, self.clusters)
         self.encoder_weight, self.linear_weight = 1.0, 0.0
         self.linear_share, self.outside = 0.0, 0.0
+
+    @property
+    def clusters(self) -> ClusterTable | None:
+        """The clusters of words that the encoder reads, and the linear CRF with it; None without."""
+        return None if self.spelling is None else self.spelling.characters.cluster_table
 
     def add_linear_model(
         self,

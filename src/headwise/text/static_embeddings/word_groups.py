@@ -68,11 +68,28 @@ LEVELS = (8, 32, 128, 512, 2048)
 """Number of clusters at each level."""
 UNKNOWN = -1
 """Cluster number of a word without clusters, at every level."""
+CLUSTER_ROWS = sum(LEVELS) + len(LEVELS)
+"""Rows of a table of vectors of all clusters of all levels, with one of `UNKNOWN` for each level."""
+_FIRST_ROWS = np.cumsum([0, *(level + 1 for level in LEVELS[:-1])])
+
+
+def cluster_rows(numbers: NDArray[np.int16]) -> NDArray[np.int64]:
+    """Rows of clusters in a table of `CLUSTER_ROWS` rows: numbers, `[words, levels]` -> `[words,
+    levels]`."""
+    return numbers.astype(np.int64) + 1 + _FIRST_ROWS
 
 
 def word_hash(word: str) -> int:
     """The 32-bit hash of a word in its plain lower-case spelling."""
     return zlib.crc32(word.encode("utf-8", "surrogatepass"))
+
+
+def cluster_errors(keys: NDArray[np.int32], numbers: NDArray[np.int16]) -> Iterator[str]:
+    """What is wrong with stored clusters, as messages."""
+    if len(np.unique(keys)) < len(keys):
+        yield "clusters: a word stands there twice"
+    if ((numbers < UNKNOWN) | (numbers >= np.array(LEVELS))).any():
+        yield "clusters: a number that no cluster has"
 
 
 @dataclass(frozen=True)
@@ -106,6 +123,9 @@ class WordClusters:
     def __len__(self) -> int:
         """Number of words."""
         return len(self.keys)
+
+    def __reduce__(self) -> tuple[type["WordClusters"], tuple[NDArray[np.uint32], NDArray[np.int16]]]:
+        return WordClusters, (self.keys, self.numbers)  # without the dictionary of rows
 
     def of(self, words: Sequence[str]) -> NDArray[np.int16]:
         """Clusters of words as written, `[words, levels]`; `UNKNOWN` for a word without."""
