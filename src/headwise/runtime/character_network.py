@@ -100,8 +100,7 @@ class SpellingVectors:
         name: str,
         clusters: WordClusters | None = None,
     ):
-        read_clusters = None if clusters is None else lambda: clusters
-        self._features = CharacterFeatureCache(config, alphabet, read_clusters)
+        self._features = CharacterFeatureCache(config, alphabet, clusters)
         self.size, self.network = config.size, _build_network(config, weights, name)
         self.ngrams = weights.arrays.get(f"{name}.ngrams.weight")
         self.shape = weights.optional(f"{name}.shape")

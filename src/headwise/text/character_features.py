@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 from zlib import crc32
 
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.core.tokenizer import normalize_spelling
-from headwise.text.static_embeddings.word_groups import WordClusters, cluster_rows
+from headwise.text.static_embeddings.word_groups import cluster_rows
 from headwise.text.text_configs import CharacterConfig
 
 UNKNOWN, BEGIN, END = 0, 1, 2
@@ -181,20 +181,28 @@ class CharacterFeatures:
     clusters: NDArray[np.int64]
 
 
+class ClusterLookup(Protocol):
+    """Whatever knows the clusters of words, such as `WordClusters`."""
+
+    def of(self, words: Sequence[str], /) -> NDArray[np.int16]:
+        """Clusters of words as written, `[words, levels]`."""
+        ...
+
+
 class CharacterFeatureCache(dict[str, CharacterFeatures]):
     """Mapping from a word to its `CharacterFeatures`; caches up to `_CACHED` words.
 
     Args:
         config: Which features there are.
         alphabet: The character vocabulary.
-        clusters: Gives the clusters of words, if the configuration has them.
+        clusters: The clusters of words, if the configuration has them.
     """
 
     def __init__(
         self,
         config: CharacterConfig,
         alphabet: Alphabet,
-        clusters: Callable[[], WordClusters] | None = None,
+        clusters: ClusterLookup | None = None,
     ):
         super().__init__()
         self.config, self.alphabet, self.clusters = config, alphabet, clusters
@@ -208,7 +216,7 @@ class CharacterFeatureCache(dict[str, CharacterFeatures]):
             self.alphabet.encode(word) if c.network != "none" else _NOTHING,
             ngram_buckets(plain, c.longest_ngram, c.buckets) if c.ngrams else _NOTHING,
             word_shape(plain),
-            _NOTHING if self.clusters is None else cluster_rows(self.clusters().of([word]))[0],
+            _NOTHING if self.clusters is None else cluster_rows(self.clusters.of([word]))[0],
         )
         if len(self) < _CACHED:
             self[word] = spelling

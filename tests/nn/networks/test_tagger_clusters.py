@@ -129,7 +129,9 @@ def test_models_without_torch_read_them(folder, tmp_path):
     model = new_model(folder)
     save_model(model, tmp_path / "model", data={}, training={}, metrics={})
     assert needs_torch(tmp_path / "model") is None
-    assert_same_tags(model, load_for_prediction(tmp_path / "model"))
+    predictor = load_for_prediction(tmp_path / "model")
+    assert_same_tags(model, predictor)
+    assert_same_tags(model, pickle.loads(pickle.dumps(predictor)))
 
 
 def test_exported_models_read_them(folder, tmp_path):
@@ -141,6 +143,10 @@ def test_exported_models_read_them(folder, tmp_path):
         for expected, actual in zip(model.predict(texts), exported.predict(texts), strict=True):
             assert actual.tags == expected.tags
             np.testing.assert_allclose(actual.probabilities, expected.probabilities, atol=1e-5)
+        again = pickle.loads(pickle.dumps(exported))
+        assert [found.tags for found in again.predict(texts)] == [
+            found.tags for found in exported.predict(texts)
+        ]
 
 
 def test_damaged_clusters_are_refused(folder, tmp_path):

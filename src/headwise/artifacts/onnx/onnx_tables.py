@@ -70,9 +70,8 @@ class CharacterFeatureGraph:
         alphabet: Alphabet,
         clusters: WordClusters | None = None,
     ):
-        read_clusters = None if clusters is None else lambda: clusters
         self.graph, self.size = graph, config.size
-        self._spell = CharacterFeatureCache(config, alphabet, read_clusters)
+        self._spell = CharacterFeatureCache(config, alphabet, clusters)
 
     def __call__(self, texts: Sequence[Sequence[str]]) -> Floats:
         """Tokenised texts -> character features of their words, text after text, `[words, size]`."""

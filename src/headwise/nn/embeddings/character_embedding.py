@@ -140,6 +140,13 @@ class ClusterTable(nn.Module):
             self._clusters = WordClusters(keys.view(np.uint32), numbers)
         return self._clusters
 
+    def of(self, words: Sequence[str]) -> NDArray[np.int16]:
+        """Clusters of words as written, `[words, levels]`; see `WordClusters.of`."""
+        return self.clusters().of(words)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_clusters": None}  # the buffers have them already
+
     def _load_from_state_dict(self, *args: Any, **keywords: Any) -> None:
         self._clusters = None
         super()._load_from_state_dict(*args, **keywords)
@@ -169,8 +176,7 @@ class CharacterEmbedding(nn.Module):
             raise ConfigError("character features without a network, n-grams or shape: choose one")
         self.config = c = config
         self.cluster_table = ClusterTable(c.clustered) if c.clusters else None
-        clusters = None if self.cluster_table is None else self.cluster_table.clusters
-        self._spell = CharacterFeatureCache(config, alphabet, clusters)
+        self._spell = CharacterFeatureCache(config, alphabet, self.cluster_table)
         self.network: CharacterCNN | CharacterLSTM | None = None
         if c.network != "none":
             self.vectors = nn.Embedding(len(alphabet), c.vector_size)
