@@ -85,11 +85,12 @@ def encoder(name: str) -> str:
 
 
 def settings(config: type) -> str:
-    """The settings of a configuration, from the docstrings of its fields."""
+    """The settings of a configuration that users set, from the docstrings of its fields."""
     help_of = {param.arg_name: param.description for param in parse_from_object(config).params}
     rows = [
         [f"`{field.name}`", shown(field.default), " ".join((help_of[field.name] or "").split())]
         for field in fields(config)
+        if not (help_of[field.name] or "").endswith("not to be set.")
     ]
     return table(["setting", "default", "meaning"], rows)
 

@@ -251,6 +251,7 @@ def _omitted(section: str) -> Collection[str]:
 _OMIT = {
     "vectors": {"file"},
     "base": {"name", "size", "subwords"},
+    "characters": {"clustered"},
     "pretrained": {"name"},
     "unknown": {"detect", "label", "texts"},
 }

@@ -77,7 +77,9 @@ def _intents(value: object, depth: int = _DEPTH) -> Iterator[tuple[str, list[obj
 
 def _examples_of(value: object) -> list[object] | None:
     """The examples in an object, also by language; None without any."""
-    for key in _EXAMPLES if isinstance(value, dict) else ():
+    if not isinstance(value, dict):
+        return None
+    for key in _EXAMPLES:
         items = value.get(key)
         if isinstance(items, dict):
             items = [item for inner in items.values() if isinstance(inner, list) for item in inner]

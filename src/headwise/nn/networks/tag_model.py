@@ -38,7 +38,6 @@ from headwise.runtime.limits import check_finite
 from headwise.runtime.tag_outputs import TagOutputs
 from headwise.text.character_features import Alphabet
 from headwise.text.static_embeddings.word_groups import WordClusters
-from headwise.text.text_configs import CharacterConfig
 from headwise.text.text_features import EncodedText
 from headwise.text.vocabulary import Vocabulary
 
@@ -115,23 +114,16 @@ class Tagger(nn.Module):
         return scores.map(lambda values: to_float32(values).softmax(1))
 
 
-def _clusters_of(embedding: nn.Module) -> WordClusters | None:
-    """The clusters of words of a base."""
-    return embedding.groups if isinstance(embedding, BaseEmbedding) else None
-
-
-def _with_cluster_count(config: CharacterConfig, embedding: nn.Module, new: bool) -> CharacterConfig:
-    """The settings with the number of words in clusters, which a new model takes from its base.
+def _clusters_of(embedding: nn.Module) -> WordClusters:
+    """The clusters of words of a base.
 
     Raises:
         ConfigError: There are none.
     """
-    if not new or not config.clusters:
-        return config
-    clusters = _clusters_of(embedding)
+    clusters = embedding.groups if isinstance(embedding, BaseEmbedding) else None
     if clusters is None:
         raise ConfigError("characters.clusters: there is no base that lists clusters of words; set it to 0")
-    return replace(config, clustered=len(clusters))
+    return clusters
 
 
 class TagModel(TagOutputs, WordModel):
@@ -167,11 +159,14 @@ class TagModel(TagOutputs, WordModel):
         self.features.character_encoder = character_encoder_of(self.embedding)
         self.spelling = None
         if spelled:
-            characters = _with_cluster_count(config.characters, self.embedding, files is None)
-            self.config = replace(config, characters=characters)
-            self.spelling = CharacterAugmentedEmbedding(inner, width, characters, alphabet)
-            if self.clusters is not None and files is None:
-                self.clusters.fill(self.embedding.groups)
+            new = files is None and config.characters.clusters > 0
+            clusters = _clusters_of(self.embedding) if new else None
+            if clusters is not None:
+                characters = replace(config.characters, clustered=len(clusters))
+                self.config = config = replace(config, characters=characters)
+            self.spelling = CharacterAugmentedEmbedding(inner, width, config.characters, alphabet)
+            if clusters is not None and self.clusters is not None:
+                self.clusters.fill(clusters)
         self.tagger = Tagger(output_width(config.encoder), self.tags, self.scheme, config.tagger)
         linear = config.linear_model
         self.linear_model = None
