@@ -107,3 +107,16 @@ def test_an_example_without_a_text_is_told(write, fails):
 )
 def test_other_records_hold_no_intents(record):
     assert not recognise([record])
+
+
+def test_parts_are_found_beside_a_field_that_is_called_like_them(write):
+    says = [{"data": "x", "parts": [{"text": "fly to "}, {"text": "Oslo"}]}]
+    path = write("fly.json", json.dumps(says))
+    assert [(item.text, item.label) for item in read_examples(path).items] == [("fly to Oslo", "fly")]
+
+
+def test_deep_values_hold_no_intents():
+    value: object = {"intent": "greet", "examples": ["hello you"]}
+    for _ in range(5_000):
+        value = [value]
+    assert not recognise([{"intents": value}])

@@ -27,7 +27,7 @@ _TEXTS = ("text", "utterance")
 _PARTS = ("data", "parts")
 _ENTITIES = ("slot_name", "entity", "alias", "parameterId")
 _FILE_END = lazy_pattern(r"(_usersays_[\w-]+)?\.jsonl?$")
-_DEPTH = 5  # objects within each other
+_DEPTH = 10  # objects and lists within each other
 
 
 def recognise(rows: Sequence[Mapping[str, object]]) -> bool:
@@ -60,10 +60,12 @@ def examples(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
 
 def _intents(value: object, depth: int = _DEPTH) -> Iterator[tuple[str, list[object]]]:
     """The names of the intents within a JSON value, and their examples."""
+    if not depth:
+        return
     if isinstance(value, list):
         for item in value:
-            yield from _intents(item, depth)
-    elif isinstance(value, dict) and depth:
+            yield from _intents(item, depth - 1)
+    elif isinstance(value, dict):
         name = next((value[key] for key in _NAMES if isinstance(value.get(key), str)), None)
         items = _examples_of(value)
         if name and items:
@@ -94,17 +96,19 @@ def _are_examples(value: object) -> bool:
     if _examples_of(value):
         return True
     items = value if isinstance(value, list) else []
-    return most_true(len(item.split()) > 1 if isinstance(item, str) else _parts(item) for item in items)
+    return most_true(len(item.split()) > 1 if isinstance(item, str) else bool(_parts(item)) for item in items)
 
 
-def _parts(value: object) -> bool:
-    """Whether an object is a text in parts."""
-    return isinstance(value, dict) and any(
-        isinstance(parts := value.get(key), list)
-        and parts
-        and all(isinstance(part, dict) and isinstance(part.get("text"), str) for part in parts)
-        for key in _PARTS
-    )
+def _parts(value: object) -> list[JsonObject]:
+    """The parts of a text in parts; none of another value."""
+    if not isinstance(value, dict):
+        return []
+    for key in _PARTS:
+        parts = value.get(key)
+        if isinstance(parts, list) and all(isinstance(part, dict) for part in parts):
+            if parts and all(isinstance(part.get("text"), str) for part in parts):
+                return parts
+    return []
 
 
 def _example(value: object) -> JsonObject | None:
@@ -113,11 +117,11 @@ def _example(value: object) -> JsonObject | None:
         return {"text": value}
     if not isinstance(value, dict):
         return None
-    if not _parts(value):
+    if not (parts := _parts(value)):
         text = next((value[key] for key in _TEXTS if isinstance(value.get(key), str)), None)
         return None if text is None else {"text": text}
     text, entities = "", list[JsonObject]()
-    for part in next(value[key] for key in _PARTS if key in value):
+    for part in parts:
         entity = next((part[key] for key in _ENTITIES if isinstance(part.get(key), str)), None)
         if entity:
             entities.append({"start": len(text), "end": len(text) + len(part["text"]), "entity": entity})
