@@ -234,3 +234,10 @@ def test_strings_are_texts_to_predict(write):
         assert texts == [*(text for text, _ in TABLE), 'so "it" is\nlate']
     quoted = write("b.txt", '"text"\n"it is late"\n"so, it is"')
     assert [row.item.text for row in read_rows(quoted)] == ["it is late", "so, it is"]
+
+
+@pytest.mark.parametrize("key", ["0", "[1]", "null"])
+def test_a_key_that_is_no_string_is_told(write, fails, key):
+    path = write("a.json", f'{{ {key}"texts": "a"}}')
+    assert fails(read_examples, path)[0] == "HW115"
+    assert infer_task(path, {})[0] == "classify"

@@ -93,6 +93,8 @@ def _list_inside(text: str) -> tuple[int, str] | None:
     while True:
         try:
             key, at = decoder.raw_decode(text, _ELEMENT_SEPARATOR.match(text, at).end())  # type: ignore[union-attr]
+            if not isinstance(key, str):
+                return None
             at = text.index(":", at) + 1
             at = _SPACE.match(text, at).end()  # type: ignore[union-attr]
             if _LIST.match(text, at) and (key in LIST_NAMES or _begins_with_text(text, at + 1)):
