@@ -96,7 +96,9 @@ def _are_examples(value: object) -> bool:
     if _examples_of(value):
         return True
     items = value if isinstance(value, list) else []
-    return most_true(len(item.split()) > 1 if isinstance(item, str) else bool(_parts(item)) for item in items)
+    return most_true(
+        len(item.split()) > 1 if isinstance(item, str) else bool(_parts(item)) for item in items
+    )
 
 
 def _parts(value: object) -> list[JsonObject]:
@@ -105,9 +107,10 @@ def _parts(value: object) -> list[JsonObject]:
         return []
     for key in _PARTS:
         parts = value.get(key)
-        if isinstance(parts, list) and all(isinstance(part, dict) for part in parts):
-            if parts and all(isinstance(part.get("text"), str) for part in parts):
-                return parts
+        if not isinstance(parts, list) or not parts:
+            continue
+        if all(isinstance(part, dict) and isinstance(part.get("text"), str) for part in parts):
+            return parts
     return []
 
 
