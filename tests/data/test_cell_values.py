@@ -118,3 +118,8 @@ def test_lists_of_texts_that_do_not_recur_are_no_labels(write):
     assert infer_task(write("a.csv", table(("query", "pos"), *rows)), {})[0] == "classify"
     rows = [(query, str(["it is there", "it is here"][: n % 2 + 1])) for n, (query, _) in enumerate(rows)]
     assert infer_task(write("b.csv", table(("query", "pos"), *rows)), {})[0] == "multi-label"
+
+
+def test_a_text_in_brackets_gives_no_warning_of_python(recwarn):
+    assert parse_cell("[1or 2]") == "[1or 2]"
+    assert not recwarn.list

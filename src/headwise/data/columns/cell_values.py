@@ -3,6 +3,7 @@
 import ast
 import json
 import re
+import warnings
 
 from headwise.core.lazy_pattern import lazy_pattern
 
@@ -127,7 +128,9 @@ def _literal(text: str) -> object:
         ValueError: JSON has no such value.
         SyntaxError, TypeError, MemoryError, RecursionError: It is no literal.
     """
-    return _json_value(ast.literal_eval(_with_commas(text)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)  # of texts such as `[1or 2]`, which are no code
+        return _json_value(ast.literal_eval(_with_commas(text)))
 
 
 def _json_value(value: object) -> object:
