@@ -162,7 +162,7 @@ class Column:
         return 2 * sum(numeric) > len(numeric)
 
 
-_CODE = lazy_pattern(r"[\w.:/#{}-]*\d[\w.:/#{}-]*|[0-9A-Fa-f]{8,}")
+_CODE = lazy_pattern(r"(?=\D*\d)[\w.:/#{}-]+|[0-9A-Fa-f]{8,}")
 _CLOCK = r"\d\d?:\d\d(:\d\d([.,]\d+)?)?( ?[ap]m)?"
 _MONTH = "(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\\.?"
 _ZONE = r"(Z|UTC|(GMT)?[+-]\d\d?(:?\d\d)?)"
@@ -173,7 +173,7 @@ _DATE = lazy_pattern(
     re.IGNORECASE,
 )
 _ADDRESS = lazy_pattern(
-    r"[^@\s]+@[^@\s]+\.[^@\s]+|@\w+|\d{1,3}(\.\d{1,3}){3}|([a-z\d][a-z\d-]*\.)+(com|org|net|edu|gov|info|io|de|uk)"
+    r"[^@\s]+@(?=[^@\s]+\.[^@\s])[^@\s]+|@\w+|\d{1,3}(\.\d{1,3}){3}|([a-z\d][a-z\d-]*\.)+(com|org|net|edu|gov|info|io|de|uk)"
 )
 _HASH = lazy_pattern(r"(?=.*\d)[0-9a-fA-F]{16,}|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _FILE = lazy_pattern(
