@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-import numpy as np
 from numpy.typing import NDArray
 
 from headwise.artifacts.runtime_builders import NetworkBuilder, Tables, windowed_encoder, word_inputs
@@ -47,7 +46,7 @@ def clusters_of(tables: Mapping[str, NDArray], name: str) -> WordClusters | None
     keys, numbers = tables[f"{name}.keys"], tables[f"{name}.numbers"]
     for problem in cluster_errors(keys, numbers):
         raise ValueError(problem)
-    return WordClusters(keys.view(np.uint32), numbers)
+    return WordClusters.of_tables(keys, numbers)
 
 
 class TaggerBuilder(NetworkBuilder[TagTableFormat, NetworkTagger]):

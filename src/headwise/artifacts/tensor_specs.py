@@ -164,7 +164,7 @@ class TensorSpecs(dict[str, TensorSpec]):
 
             self.linear(f"{name}.shape", len(SHAPES), config.shape)
         if config.clusters:
-            from headwise.text.static_embeddings.word_groups import CLUSTER_ROWS
+            from headwise.text.static_embeddings.word_groups import CLUSTER_ROWS, cluster_shapes
 
             self.add(f"{name}.clusters.weight", CLUSTER_ROWS, config.clusters)
             for table, (dtype, shape) in cluster_shapes(config.clustered).items():
@@ -192,13 +192,6 @@ CLUSTERS = f"{SPELLING}.cluster_table"
 """Name of the clusters of words that a tagger reads."""
 CHAIN = "tagger.crf"
 """Name of the CRF of a tagger."""
-
-
-def cluster_shapes(words: int) -> LinearShapes:
-    """Types and shapes of the tables of clusters of words, by name."""
-    from headwise.text.static_embeddings.word_groups import LEVELS
-
-    return {"keys": (np.int32, (words,)), "numbers": (np.int16, (words, len(LEVELS)))}
 
 
 def fusion_name(encoder: "MSSANConfig", number: int) -> str:

@@ -23,7 +23,7 @@ from headwise.data.items.labels import evaluation_weights
 from headwise.data.splits.duplicates import first_in_group
 from headwise.linear.linear_weights import Floats
 from headwise.metrics.tag_schemes import Scheme, convert_tags
-from headwise.text.static_embeddings.word_groups import LEVELS, WordClusters
+from headwise.text.static_embeddings.word_groups import LEVELS, WordClusters, cluster_shapes
 
 ATTRIBUTES = (
     *("word", "lower", "shape", "short", "length"),
@@ -335,8 +335,7 @@ class TagTableFormat:
             "transitions": (np.float32, (tags, tags)),
         }
         if self.groups:
-            tables["group_keys"] = np.int32, (self.groups,)
-            tables["group_numbers"] = np.int16, (self.groups, len(LEVELS))
+            tables |= {f"group_{name}": table for name, table in cluster_shapes(self.groups).items()}
         return tables
 
     def errors(self, tables: Mapping[str, NDArray]) -> Iterator[str]:
@@ -349,6 +348,6 @@ class TagTableFormat:
         weights = tables["weights"] * tables["steps"][:, None]
         groups = None
         if self.groups:
-            groups = WordClusters(tables["group_keys"].view(np.uint32), tables["group_numbers"])
+            groups = WordClusters.of_tables(tables["group_keys"], tables["group_numbers"])
         keys = tables["keys"].view(np.uint32)
         return CrfTagger(self.tags, "plain", keys, weights, tables["transitions"], groups)

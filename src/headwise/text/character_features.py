@@ -1,4 +1,4 @@
-"""Character-level features of words: characters, hashed n-grams and word shape.
+"""Features of words beside their vectors: characters, hashed n-grams, word shape and clusters.
 
 The `Alphabet` is the character vocabulary of a model. N-grams follow Hashimoto, Xiong, Tsuruoka, Socher
 (EMNLP 2017: JMT). The shape of a word tells its capitals, digits and punctuation.

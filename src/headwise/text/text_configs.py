@@ -118,8 +118,8 @@ class CharacterConfig:
     shape: int = 0
     """Size of the word-shape vector (capitals, digits and punctuation); 0: none."""
     clusters: int = 0
-    """Size of the vector of the clusters of a word, which the base lists: words that stand beside the same
-    words; 0: none."""
+    """Size of the vector of the clusters of a word. The base puts words with similar neighbours into a
+    cluster; 0: none."""
     clustered: int = 0
     """Number of words with clusters; taken from the base, not to be set."""
 

@@ -49,7 +49,7 @@ from headwise.artifacts.onnx.onnx_tables import (
 from headwise.artifacts.runtime_builders import NetworkBuilder, inputs_from
 from headwise.artifacts.runtime_load import builder_types, unsupported_reason
 from headwise.artifacts.runtime_tag_builder import TaggerBuilder, clusters_of
-from headwise.artifacts.tensor_specs import CLUSTERS, cluster_shapes, vector_size
+from headwise.artifacts.tensor_specs import CLUSTERS, vector_size
 from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import HeadwiseError
 from headwise.core.folder_layout import (
@@ -78,7 +78,7 @@ from headwise.runtime.layers import LayerWeights
 from headwise.runtime.outputs import MultiLabelOutputs, OutputsError
 from headwise.runtime.prediction_models import PredictionLinearModel
 from headwise.runtime.word_lookup import BaseLookup, WordLookup
-from headwise.text.static_embeddings.word_groups import WordClusters
+from headwise.text.static_embeddings.word_groups import WordClusters, cluster_shapes
 from headwise.text.vocabulary import Vocabulary
 
 Engine = Literal["auto", "onnxruntime"]

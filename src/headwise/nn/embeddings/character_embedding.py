@@ -1,4 +1,4 @@
-"""CharacterEmbedding: word vectors from spelling.
+"""CharacterEmbedding: word vectors from spelling and clusters.
 
 It concatenates up to four optional parts: a network over the characters, character n-grams (JMT), the word
 shape, and vectors of the clusters of the word. The network is a convolution (`CharacterCNN`; Ma & Hovy, ACL
@@ -137,7 +137,7 @@ class ClusterTable(nn.Module):
         """The clusters that the buffers hold; built once."""
         if self._clusters is None:
             keys, numbers = (buffer.cpu().numpy().copy() for buffer in (self.keys, self.numbers))
-            self._clusters = WordClusters(keys.view(np.uint32), numbers)
+            self._clusters = WordClusters.of_tables(keys, numbers)
         return self._clusters
 
     def of(self, words: Sequence[str]) -> NDArray[np.int16]:

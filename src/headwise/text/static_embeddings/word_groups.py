@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from headwise.core import native
 from headwise.core.errors import ConfigError
@@ -84,6 +84,11 @@ def word_hash(word: str) -> int:
     return zlib.crc32(word.encode("utf-8", "surrogatepass"))
 
 
+def cluster_shapes(words: int) -> dict[str, tuple[DTypeLike, tuple[int, ...]]]:
+    """Types and shapes of the tables that store the clusters of words, by name."""
+    return {"keys": (np.int32, (words,)), "numbers": (np.int16, (words, len(LEVELS)))}
+
+
 def cluster_errors(keys: NDArray[np.int32], numbers: NDArray[np.int16]) -> Iterator[str]:
     """What is wrong with stored clusters, as messages."""
     if len(np.unique(keys)) < len(keys):
@@ -119,6 +124,11 @@ class WordClusters:
         if len(rows) < len(self.keys):
             raise ConfigError("groups of words: a key stands there twice")
         object.__setattr__(self, "_rows_by_hash", rows)
+
+    @classmethod
+    def of_tables(cls, keys: NDArray[np.int32], numbers: NDArray[np.int16]) -> "WordClusters":
+        """The clusters that tables store (see `cluster_shapes`)."""
+        return cls(keys.view(np.uint32), numbers)
 
     def __len__(self) -> int:
         """Number of words."""
