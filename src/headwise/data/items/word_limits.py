@@ -70,20 +70,26 @@ class WordLimit:
         item_type, named = parts.item_type, parts.named
         if words == 0 or not item_type.sides:
             return cls()
-        items = [(name, item) for name, part in named.items() for item in part]
-        if words is None and not _has_outlier(item_type, [item for _, item in items]):
+        items = [item for part in named.values() for item in part]
+        if words is None and not _has_outlier(item_type, items):
             return cls()
-        lengths = [[len(side) for side in item_type.words(item, tokenizer.words)] for _, item in items]
+        sides = (len(side) for item in items for side in item_type.words(item, tokenizer.words))
+        lengths = np.fromiter(sides, dtype=np.int64).reshape(-1, item_type.sides)
         if words is None:
-            words = automatic_limit([size for sides in lengths for size in sides], batch_words)
-        longest = sorted(
-            ((max(sides), -number) for number, sides in enumerate(lengths) if max(sides) > words > 0),
-            reverse=True,
-        )
-        if not longest:
+            words = automatic_limit(lengths.ravel(), batch_words)
+        longest = lengths.max(axis=1, initial=0)
+        beyond = np.flatnonzero(longest > words) if words else np.zeros(0, dtype=np.int64)
+        beyond = beyond[np.argsort(-longest[beyond], kind="stable")]
+        if not len(beyond):
             return cls()
-        places = [_place(parts, *items[-number]) for _, number in longest]
-        return cls(words, tuple(places), longest[0][0], tokenizer)
+        ends = np.cumsum([len(part) for part in named.values()])
+        part_of = np.searchsorted(ends, beyond, side="right").tolist()
+        names = [*named]
+        places = [
+            _place(parts, names[part], items[number])
+            for part, number in zip(part_of, beyond.tolist(), strict=True)
+        ]
+        return cls(words, tuple(places), int(longest.max()), tokenizer)
 
     def apply(self, parts: DataParts) -> DataParts:
         """The parts with longer texts cut."""

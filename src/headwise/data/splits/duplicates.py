@@ -203,7 +203,7 @@ def near_duplicate_groups(
     first = first_places(text_digests(map(normal_text, texts)))
     distinct = np.flatnonzero(first == np.arange(len(first)))
     listed = _TextsAt(texts, distinct)
-    distinct_strata = None if strata is None else [strata[number] for number in distinct.tolist()]
+    distinct_strata = None if strata is None else [strata[int(number)] for number in distinct]
     chains = _connected(_similar_texts(listed), len(distinct))
     apart = np.isin(chains, _long_chains(chains, distinct_strata))
     leaders = np.arange(len(distinct))
@@ -268,7 +268,7 @@ def first_in_group(
 class _TextsAt:
     """The texts at some places, without a list of them."""
 
-    texts: Sequence[str]
+    texts: "Sequence[str] | _TextsAt"
     places: NDArray[np.int64]
 
     def __len__(self) -> int:
@@ -278,7 +278,7 @@ class _TextsAt:
         return self.texts[int(self.places[number])]
 
     def __iter__(self) -> Iterator[str]:
-        return (self.texts[int(place)] for place in self.places)
+        return (self.texts[int(place)] for place in self.places)  # a list of places takes 40 bytes a text
 
 
 def _similar_texts(texts: _TextsAt) -> NDArray[np.int64]:
@@ -287,7 +287,7 @@ def _similar_texts(texts: _TextsAt) -> NDArray[np.int64]:
     digests = text_digests(words_for_comparison(normal_text(text)) for text in texts)
     first, places = first_places(digests), np.arange(len(digests))
     read = places[(first == places) & (digests != EMPTY_DIGEST)]
-    words = (words_for_comparison(normal_text(texts[place])) for place in read.tolist())
+    words = (words_for_comparison(normal_text(text)) for text in _TextsAt(texts, read))
     similar = TextTrigrams.of(words).similar_pairs(TRIGRAM_OVERLAP)
     again = (first != places) & (digests != EMPTY_DIGEST)
     return np.concatenate([np.stack([first[again], places[again]], axis=1), read[similar]])

@@ -129,13 +129,13 @@ class TextTrigrams:
     def of(cls, texts: Iterable[str]) -> "TextTrigrams":
         """The trigrams of texts, as `words_for_comparison` returns them; read in portions."""
         reader, stream = TrigramReader(), iter(texts)
-        values, ends = [np.zeros(0, np.uint64)], [np.zeros(1, np.int64)]
+        values, ends = bytearray(), bytearray(np.zeros(1, np.int64))  # which grow without a second copy
         while portion := [*_portion(stream)]:
             hashes, bounds = reader(portion)
-            values.append(hashes)
-            ends.append(bounds[1:] + ends[-1][-1])
+            ends += (bounds[1:] + len(values) // hashes.itemsize).data
+            values += hashes.data
             reader = TrigramReader() if reader.full else reader
-        return cls(_emptied(values), _emptied(ends))
+        return cls(np.frombuffer(values, np.uint64), np.frombuffer(ends, np.int64))
 
     def bands(self, first: int, count: int) -> NDArray[np.uint64]:
         """The bucket of each text in the `count` bands from `first` on, uint64 `[texts, count]`."""
@@ -163,7 +163,7 @@ class TextTrigrams:
 
 
 _AT_ONCE = 4  # bands
-_PORTION = 1 << 25  # characters of texts that are read at once
+_PORTION = 1 << 22  # characters of texts that are read at once
 
 
 def _portion(texts: Iterator[str]) -> Iterator[str]:
@@ -172,14 +172,3 @@ def _portion(texts: Iterator[str]) -> Iterator[str]:
     while size < _PORTION and (text := next(texts, None)) is not None:
         size += len(text) + 1
         yield text
-
-
-def _emptied(parts: list[NDArray]) -> NDArray:
-    """The parts in one array; the list is emptied meanwhile, so that memory holds them once."""
-    joined = np.empty((sum(map(len, parts)), *parts[0].shape[1:]), dtype=parts[0].dtype)
-    end = len(joined)
-    while parts:
-        part = parts.pop()
-        joined[end - len(part) : end] = part
-        end -= len(part)
-    return joined
