@@ -151,7 +151,7 @@ class ScoredTexts:
 
     @cached_property
     def tfidf(self) -> csr_matrix:
-        linear = self.model.linear_model.linear_model()
+        linear = self.model.linear_model.contents()
         return linear.rows(*self.model.linear_inputs(self.encoded)).sparse
 
     @cached_property

@@ -29,7 +29,7 @@ def corpus(classes: int, texts: int, seed: int = 0, noise: float = 0.3, first: i
 
 
 def earlier_of(model, labels) -> LinearWarmStart:
-    return LinearWarmStart(TextLinearBuffers.of(model).linear_model(), tuple(labels))
+    return LinearWarmStart(TextLinearBuffers.of(model).contents(), tuple(labels))
 
 
 def test_offsets_against_a_general_optimiser(monkeypatch):
@@ -161,7 +161,7 @@ def test_thinned_weights_are_gone_on_with(monkeypatch):
     first = TextLinearBuffers.of(fit_linear(texts, targets, 40).model)
     assert first.stored_weights
     monkeypatch.setattr(text_tables, "MOST_DENSE", 1)
-    earlier = LinearWarmStart(first.linear_model(), tuple(range(40)))
+    earlier = LinearWarmStart(first.contents(), tuple(range(40)))
     assert isinstance(earlier.model.coefficients.weights, csr_matrix)
     few, own = corpus(40, 80, seed=1, noise=0.1)
     tests, truth = corpus(40, 200, seed=2, noise=0.1)

@@ -34,7 +34,7 @@ def test_features_that_say_next_to_nothing_are_left_out():
     crf = CrfTagger(("a", "b"), "plain", np.array([3, 7], np.uint32), weights, np.eye(2, dtype=np.float32))
     linear_model = TagLinearBuffers.of(crf, crf.tags)
     assert linear_model.keys.tolist() == [7]
-    np.testing.assert_allclose(linear_model.linear_model().weights, weights[1:], atol=0.002)
+    np.testing.assert_allclose(linear_model.contents().weights, weights[1:], atol=0.002)
 
 
 def test_groups_of_words_are_kept_with_it():

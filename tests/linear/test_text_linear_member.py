@@ -100,16 +100,16 @@ def test_of_many_labels_keeps_only_the_weights_that_are_worth_it(most_dense, mon
 def test_what_each_word_adds_is_the_same_of_sparse_weights(monkeypatch):
     model, texts = of_many_labels()
     linear_model, output_weights = TextLinearBuffers.of(model), np.linspace(-1, 1, 40)
-    dense = text_attributions(linear_model.linear_model(), texts[0], output_weights)
+    dense = text_attributions(linear_model.contents(), texts[0], output_weights)
     monkeypatch.setattr(text_tables, "MOST_DENSE", 0)
-    sparse = text_attributions(TextLinearBuffers.of(model).linear_model(), texts[0], output_weights)
+    sparse = text_attributions(TextLinearBuffers.of(model).contents(), texts[0], output_weights)
     np.testing.assert_allclose(sparse, dense, atol=1e-6)
     assert np.abs(dense).sum() > 0
 
 
 def test_words_may_hold_the_sign_that_separates_words_elsewhere():
     model, _ = of_many_labels()
-    model = TextLinearBuffers.of(model).linear_model()
+    model = TextLinearBuffers.of(model).contents()
     text = 'see <a b="x\x1fy"> red now'
     words = get_tokenizer(model.tokenizer).words(text)
     assert any("\x1f" in word for word in words)

@@ -255,7 +255,7 @@ class ItemBuilder(NetworkBuilder[TextTableFormat, TextModel]):
         base = inputs.lookup if isinstance(inputs.lookup, BaseLookup) else None
         features = self.features(None if base is None else base.prepare)
         linear = self.linear
-        member = None if linear is None else PredictionLinearModel(linear.model(tables), linear.vectors)
+        member = None if linear is None else PredictionLinearModel(linear.build(tables), linear.vectors)
         model = self.network_model((features, base, member, self.outputs), inputs, weights)
         model.tabular = config.linear_model.tabular or ()
         if config.unknown.texts:

@@ -17,7 +17,7 @@ from headwise.runtime.tag_network import NetworkTagger, TaggerInputs, TagNetwork
 from headwise.runtime.text_network import WordInputs
 from headwise.runtime.word_lookup import BaseLookup
 from headwise.text.character_features import Alphabet, character_encoder
-from headwise.text.static_embeddings.word_groups import WordClusters, cluster_errors
+from headwise.text.static_embeddings.word_groups import ClusterTableFormat, WordClusters
 from headwise.text.vocabulary import Vocabulary
 
 
@@ -43,10 +43,11 @@ def clusters_of(tables: Mapping[str, NDArray], name: str) -> WordClusters | None
     """
     if f"{name}.keys" not in tables:
         return None
-    keys, numbers = tables[f"{name}.keys"], tables[f"{name}.numbers"]
-    for problem in cluster_errors(keys, numbers):
+    stored = {table: tables[f"{name}.{table}"] for table in ("keys", "numbers")}
+    table_format = ClusterTableFormat(len(stored["keys"]))
+    for problem in table_format.errors(stored):
         raise ValueError(problem)
-    return WordClusters.of_tables(keys, numbers)
+    return table_format.build(stored)
 
 
 class TaggerBuilder(NetworkBuilder[TagTableFormat, NetworkTagger]):
@@ -99,7 +100,7 @@ class TaggerBuilder(NetworkBuilder[TagTableFormat, NetworkTagger]):
         self._set_chain(
             {name.removeprefix(prefix): a for name, a in weights.arrays.items() if name.startswith(prefix)}
         )
-        tagger.linear_model = None if self.linear is None else self.linear.model(tables)
+        tagger.linear_model = None if self.linear is None else self.linear.build(tables)
         if tagger.linear_model is not None and self.clusters is not None:
             tagger.linear_model = replace(tagger.linear_model, groups=self.clusters)
         tagger.encoder_weight, tagger.linear_weight = 1.0, 0.0

@@ -164,10 +164,10 @@ class TensorSpecs(dict[str, TensorSpec]):
 
             self.linear(f"{name}.shape", len(SHAPES), config.shape)
         if config.clusters:
-            from headwise.text.static_embeddings.word_groups import CLUSTER_ROWS, cluster_shapes
+            from headwise.text.static_embeddings.word_groups import CLUSTER_ROWS, ClusterTableFormat
 
             self.add(f"{name}.clusters.weight", CLUSTER_ROWS, config.clusters)
-            for table, (dtype, shape) in cluster_shapes(config.clustered).items():
+            for table, (dtype, shape) in ClusterTableFormat(config.clustered).shapes().items():
                 self.add(f"{CLUSTERS}.{table}", *shape, dtype=dtype)
         self.linear("spelling.project", words + config.size, width)
 

@@ -103,8 +103,8 @@ class TextTableFormat:
         if (columns < 0).any() or (columns >= self.columns).any():
             yield f"linear_model.columns: they are not all numbers of {self.columns} labels"
 
-    def model(self, tables: Tables) -> LinearModel:
-        """Build the linear model from its tables."""
+    def build(self, tables: Tables) -> LinearModel:
+        """The linear model that the tables store."""
         keys, idf = tables["keys"].view(np.uint32), tables["idf"]
         parts = {"words": slice(None, self.words), "characters": slice(self.words, None)}
         blocks: dict[BlockName, FeatureVocabulary] = {

@@ -23,7 +23,7 @@ from headwise.data.items.labels import evaluation_weights
 from headwise.data.splits.duplicates import first_in_group
 from headwise.linear.linear_weights import Floats
 from headwise.metrics.tag_schemes import Scheme, convert_tags
-from headwise.text.static_embeddings.word_groups import LEVELS, WordClusters, cluster_shapes
+from headwise.text.static_embeddings.word_groups import LEVELS, ClusterTableFormat, WordClusters
 
 ATTRIBUTES = (
     *("word", "lower", "shape", "short", "length"),
@@ -335,19 +335,24 @@ class TagTableFormat:
             "transitions": (np.float32, (tags, tags)),
         }
         if self.groups:
-            tables |= {f"group_{name}": table for name, table in cluster_shapes(self.groups).items()}
+            tables |= {f"group_{name}": table for name, table in self._clusters().shapes().items()}
         return tables
 
     def errors(self, tables: Mapping[str, NDArray]) -> Iterator[str]:
-        """Duplicate words in the cluster table; all other values of these shapes are a valid CRF."""
-        if self.groups and len(np.unique(tables["group_keys"])) < self.groups:
-            yield "group_keys: a word stands there twice"
-
-    def model(self, tables: Mapping[str, NDArray]) -> CrfTagger:
-        """Build the CRF from its tables."""
-        weights = tables["weights"] * tables["steps"][:, None]
-        groups = None
+        """Errors in the clusters of words; all other values of these shapes are a valid CRF."""
         if self.groups:
-            groups = WordClusters.of_tables(tables["group_keys"], tables["group_numbers"])
+            yield from self._clusters().errors(_group_tables(tables))
+
+    def build(self, tables: Mapping[str, NDArray]) -> CrfTagger:
+        """The CRF that the tables store."""
+        weights = tables["weights"] * tables["steps"][:, None]
+        groups = self._clusters().build(_group_tables(tables)) if self.groups else None
         keys = tables["keys"].view(np.uint32)
         return CrfTagger(self.tags, "plain", keys, weights, tables["transitions"], groups)
+
+    def _clusters(self) -> ClusterTableFormat:
+        return ClusterTableFormat(self.groups)
+
+
+def _group_tables(tables: Mapping[str, NDArray]) -> dict[str, NDArray]:
+    return {name: tables[f"group_{name}"] for name in ("keys", "numbers")}

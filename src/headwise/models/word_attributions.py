@@ -52,7 +52,7 @@ class LinearMember(Protocol):
         """Dimensions of the vectors of texts that it reads; 0 if it reads none."""
         ...
 
-    def linear_model(self) -> LinearModel:
+    def contents(self) -> LinearModel:
         """The linear model as arrays."""
         ...
 
@@ -135,7 +135,7 @@ def attribute_surface_features(
     if linear_model is None or not linear_model.form or not model.linear_weight:
         return None
     texts = [text.text for text in cast("Sequence[EncodedText]", encoded)]  # pairs have no such features
-    return surface_attributions(linear_model.linear_model(), texts, output_weights * model.linear_weight)
+    return surface_attributions(linear_model.contents(), texts, output_weights * model.linear_weight)
 
 
 def attribute_columns(
@@ -149,7 +149,7 @@ def attribute_columns(
         return None
     features = tabular_features(encoded, model.config.linear_model.tabular_width)
     attributions = tabular_attributions(
-        linear_model.linear_model(), features, output_weights * model.linear_weight
+        linear_model.contents(), features, output_weights * model.linear_weight
     )
     return np.stack([attributions[:, place].sum(axis=1) for place in column_slices(encodings)], axis=1)
 
@@ -160,7 +160,7 @@ def _linear_attributions(
     encoded: Sequence[EncodedItem],
     output_weights: NDArray[np.float64],
 ) -> list[Doubles]:
-    linear = linear_model.linear_model()
+    linear = linear_model.contents()
     if linear.pairs:
         pairs = cast("Sequence[EncodedPair]", encoded)
         attributions = [

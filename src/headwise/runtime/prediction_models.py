@@ -50,7 +50,7 @@ class PredictionLinearModel:
         """Whether it reads surface features."""
         return self.model.form
 
-    def linear_model(self) -> LinearModel:
+    def contents(self) -> LinearModel:
         """The linear model itself."""
         return self.model
 

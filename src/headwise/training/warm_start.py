@@ -166,7 +166,7 @@ def copy_weights(model: Any, previous: PreviousModel) -> None:
         before, now = (getattr(network, "labels", ("number",)) for network in (previous.model, model))
         places = {label: number for number, label in enumerate(before)}
         model.previous_linear_model = LinearWarmStart(
-            linear_model.linear_model(), tuple(places.get(label, -1) for label in now)
+            linear_model.contents(), tuple(places.get(label, -1) for label in now)
         )
 
 

@@ -71,7 +71,7 @@ def new_model(folder) -> TagModel:
     with torch.no_grad():
         model.embedding.vectors.weight[0] = 0  # unknown words have no correction
     sentences = [TaggedSentence(("Anna", "saw", "Rome", "."), ("B-A", "O", "B-B", "O"))] * 3
-    crf = fit_crf(sentences, "iob2", groups=model.clusters.clusters())
+    crf = fit_crf(sentences, "iob2", groups=model.clusters.contents())
     model.add_linear_model(TagLinearBuffers.of(crf, model.tags, model.clusters), (0.7, 0.4), 0.4)
     return model.eval()
 
@@ -110,7 +110,7 @@ def test_they_are_stored_once_and_come_back(folder, tmp_path):
     assert model.config.characters.clustered == 4
     save_model(model, tmp_path / "model", data={}, training={}, metrics={})
     again = load_model(tmp_path / "model")
-    assert (again.clusters.clusters().keys == clusters_of_words(4).keys).all()
+    assert (again.clusters.contents().keys == clusters_of_words(4).keys).all()
     assert_same_tags(model, again)
     assert_same_tags(model, pickle.loads(pickle.dumps(model)))
 
@@ -118,10 +118,10 @@ def test_they_are_stored_once_and_come_back(folder, tmp_path):
 def test_the_linear_crf_reads_them(folder):
     model = new_model(folder)
     before = model.linear_model(SENTENCES)
-    assert model.linear_model.linear_model().groups is model.clusters.clusters()
+    assert model.linear_model.contents().groups is model.clusters.contents()
     other = clusters_of_words(4)
-    model.clusters.fill(WordClusters(other.keys, (other.numbers + 1) % 8))
-    model.linear_model._made = None
+    model.clusters.fill(WordClusters(other.keys, (other.numbers + 1) % 8).tables())
+    model.linear_model._contents = None
     assert not np.allclose(model.linear_model(SENTENCES), before)
 
 

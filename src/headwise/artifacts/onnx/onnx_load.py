@@ -78,7 +78,7 @@ from headwise.runtime.layers import LayerWeights
 from headwise.runtime.outputs import MultiLabelOutputs, OutputsError
 from headwise.runtime.prediction_models import PredictionLinearModel
 from headwise.runtime.word_lookup import BaseLookup, WordLookup
-from headwise.text.static_embeddings.word_groups import WordClusters, cluster_shapes
+from headwise.text.static_embeddings.word_groups import ClusterTableFormat, WordClusters
 from headwise.text.vocabulary import Vocabulary
 
 Engine = Literal["auto", "onnxruntime"]
@@ -167,7 +167,7 @@ class Builder:
         chain = {CHAIN + name: (np.float32, shape) for name, shape in shapes.items()}
         characters = self.settings.characters
         if characters.clusters:
-            shapes = cluster_shapes(characters.clustered)
+            shapes = ClusterTableFormat(characters.clustered).shapes()
             chain |= {f"{CLUSTERS}.{name}": shape for name, shape in shapes.items()}
         reader, linear_model, tables_read = self._tables(tables, chain)
         try:
@@ -269,7 +269,7 @@ class Builder:
             selected = _tables_of(tables, LINEAR_MODEL)
             for problem in linear_model.errors(selected):
                 raise self._error(TABLES, problem, "HW509")
-            linear = linear_model.model(selected)
+            linear = linear_model.build(selected)
         return reader, linear, {name: tables[name] for name in more}
 
     def _listed(self) -> tuple[str, ...]:

@@ -9,7 +9,6 @@ word vectors and still see capitals.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
 
 import numpy as np
 import torch
@@ -19,15 +18,11 @@ from torch.nn.utils.rnn import PackedSequence
 
 from headwise.core.errors import ConfigError
 from headwise.nn.layers.dropout import Dropout
+from headwise.nn.layers.table_buffers import TableBuffers
 from headwise.nn.packed_sequence import pack_layout
 from headwise.nn.ragged import Layout, Ragged
 from headwise.text.character_features import SHAPES, Alphabet, CharacterFeatureCache
-from headwise.text.static_embeddings.word_groups import (
-    CLUSTER_ROWS,
-    LEVELS,
-    WordClusters,
-    cluster_errors,
-)
+from headwise.text.static_embeddings.word_groups import CLUSTER_ROWS, ClusterTableFormat, WordClusters
 from headwise.text.text_configs import CharacterConfig
 
 _CLUSTER_DEVIATION = 0.3  # standard deviation of the initial vectors of clusters, of which five are added
@@ -111,49 +106,19 @@ class CharacterBatch:
         )
 
 
-class ClusterTable(nn.Module):
+class ClusterTable(TableBuffers[WordClusters]):
     """The clusters of words as buffers, which the model folder saves (see `WordClusters`).
 
     Args:
         words: Number of words.
     """
 
-    keys: Tensor
-    numbers: Tensor
-
     def __init__(self, words: int):
-        super().__init__()
-        self.register_buffer("keys", torch.zeros(words, dtype=torch.int32))
-        self.register_buffer("numbers", torch.zeros(words, len(LEVELS), dtype=torch.int16))
-        self._clusters: WordClusters | None = None
-
-    def fill(self, clusters: WordClusters) -> None:
-        """Copy these clusters."""
-        self.keys.copy_(torch.from_numpy(clusters.keys.view(np.int32)))
-        self.numbers.copy_(torch.from_numpy(clusters.numbers))
-        self._clusters = clusters
-
-    def clusters(self) -> WordClusters:
-        """The clusters that the buffers hold; built once."""
-        if self._clusters is None:
-            keys, numbers = (buffer.cpu().numpy().copy() for buffer in (self.keys, self.numbers))
-            self._clusters = WordClusters.of_tables(keys, numbers)
-        return self._clusters
+        super().__init__(ClusterTableFormat(words))
 
     def of(self, words: Sequence[str]) -> NDArray[np.int16]:
         """Clusters of words as written, `[words, levels]`; see `WordClusters.of`."""
-        return self.clusters().of(words)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_clusters": None}  # the buffers have them already
-
-    def _load_from_state_dict(self, *args: Any, **keywords: Any) -> None:
-        self._clusters = None
-        super()._load_from_state_dict(*args, **keywords)
-        *_, errors = args
-        if not errors:
-            keys, numbers = (buffer.cpu().numpy() for buffer in (self.keys, self.numbers))
-            errors.extend(cluster_errors(keys, numbers))
+        return self.contents().of(words)
 
 
 class CharacterEmbedding(nn.Module):

@@ -1,18 +1,13 @@
-"""Linear models as buffers of a torch module: saved with the model, and not trained by gradient descent.
+"""Linear models as buffers of a torch module: saved with the model, and not trained by gradient descent."""
 
-`ModelBuffers` holds the tables of any linear model that has a `TableFormat`. `TextLinearBuffers` holds a
-linear model of texts or text pairs, with 8-bit weights.
-"""
-
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Any, Self
 
 import numpy as np
-import torch
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
-from torch import Tensor, nn
+from torch import Tensor
 
 from headwise.core.config import JsonObject
 from headwise.linear.linear_model import LinearModel
@@ -22,71 +17,11 @@ from headwise.linear.linear_weights import Floats
 from headwise.linear.tag_crf import CrfTagger, TagTableFormat
 from headwise.nn.embeddings.character_embedding import ClusterTable
 from headwise.nn.layers.layer_configs import LinearMemberConfig
+from headwise.nn.layers.table_buffers import TableBuffers
 from headwise.nn.networks.model_config import ModelConfig
 
-Made = TypeVar("Made", covariant=True)
-Shapes = dict[str, tuple[DTypeLike, tuple[int, ...]]]
 
-
-class TableFormat(Protocol[Made]):
-    """The tables (arrays) that store a linear model: their shapes, and how to rebuild the model from
-    them."""
-
-    def shapes(self) -> Shapes:
-        """The dtype and shape of each table, by name."""
-        ...
-
-    def errors(self, tables: Mapping[str, NDArray]) -> Iterator[str]:
-        """Errors in the values of tables that have the right shapes, as messages."""
-        ...
-
-    def model(self, tables: Mapping[str, NDArray]) -> Made:
-        """Build the linear model from its tables."""
-        ...
-
-
-class ModelBuffers(nn.Module, Generic[Made]):
-    """A torch module that holds the tables of a linear model as buffers.
-
-    Args:
-        tables: Names, dtypes and shapes of the buffers, which are 0 at first.
-    """
-
-    def __init__(self, tables: TableFormat[Made]):
-        super().__init__()
-        self.tables = tables
-        for name, (kind, shape) in tables.shapes().items():
-            self.register_buffer(name, torch.zeros(shape, dtype=getattr(torch, np.dtype(kind).name)))
-        self._made: Made | None = None
-
-    def fill(self, tables: Mapping[str, NDArray]) -> None:
-        """Copy the values of tables into the buffers."""
-        for name, table in tables.items():
-            self.get_buffer(name).copy_(torch.from_numpy(np.ascontiguousarray(table)))
-
-    def linear_model(self) -> Made:
-        """The linear model that the buffers hold. It is built once, so the buffers must not change
-        afterwards. It copies the arrays: PyTorch may move a buffer to other memory, as when a model is sent
-        to another process, and free what an array would still read."""
-        if self._made is None:
-            self._made = self.tables.model({name: array.copy() for name, array in self._arrays().items()})
-        return self._made
-
-    def _arrays(self) -> dict[str, NDArray]:
-        return {
-            name: (buffer.float() if buffer.is_floating_point() else buffer).cpu().numpy()
-            for name, buffer in self.named_buffers()
-        }
-
-    def _load_from_state_dict(self, *args: Any, **keywords: Any) -> None:
-        self._made = None
-        super()._load_from_state_dict(*args, **keywords)
-        *_, errors = args
-        if not errors:
-            errors.extend(self.tables.errors(self._arrays()))
-
-
-class TextLinearBuffers(ModelBuffers[LinearModel]):
+class TextLinearBuffers(TableBuffers[LinearModel]):
     """A `LinearModel` as buffers, which the solver fits (no gradient descent). See `TextTableFormat` for
     the buffers and the arguments."""
 
@@ -205,7 +140,7 @@ class TextLinearBuffers(ModelBuffers[LinearModel]):
         self, texts: Sequence[Any], dense: NDArray | None = None, numbers: NDArray | None = None
     ) -> Floats:
         """Calibrated logits of texts or pairs, `[texts, classes]`; see `LinearModel.scores`."""
-        return self.linear_model().scores(texts, dense, numbers)
+        return self.contents().scores(texts, dense, numbers)
 
 
 def with_linear_sizes(config: ModelConfig, sizes: Mapping[str, int]) -> ModelConfig:
@@ -217,7 +152,7 @@ def with_linear_sizes(config: ModelConfig, sizes: Mapping[str, int]) -> ModelCon
 _LEAST = 0.05  # features with smaller weights only are dropped
 
 
-class TagLinearBuffers(ModelBuffers[CrfTagger]):
+class TagLinearBuffers(TableBuffers[CrfTagger]):
     """The emission scores of a `CrfTagger` as buffers, which are not trained by gradient descent.
 
     The weights of a feature are integers from -127 to 127, times one scale per feature.
@@ -263,7 +198,7 @@ class TagLinearBuffers(ModelBuffers[CrfTagger]):
             "transitions": crf.transitions[order][:, order],
         }
         if groups is not None:
-            values |= {"group_keys": groups.keys.view(np.int32), "group_numbers": groups.numbers}
+            values |= {f"group_{name}": table for name, table in groups.tables().items()}
         linear_model.fill(values)
         return linear_model
 
@@ -271,13 +206,13 @@ class TagLinearBuffers(ModelBuffers[CrfTagger]):
         """The sizes to store in `LinearMemberConfig`."""
         return {"features": len(self.keys), "grouped": self.groups}
 
-    def linear_model(self) -> CrfTagger:
+    def contents(self) -> CrfTagger:
         """The CRF; built once."""
-        crf, (shared,) = super().linear_model(), self._shared
+        crf, (shared,) = super().contents(), self._shared
         if shared is not None and crf.groups is None:
-            self._made = crf = replace(crf, groups=shared.clusters())
+            self._contents = crf = replace(crf, groups=shared.contents())
         return crf
 
     def forward(self, sentences: Sequence[Sequence[str]]) -> Floats:
         """Map the words of sentences to the emission scores of each word, `[words, tags]`."""
-        return self.linear_model().emissions(sentences)[0]
+        return self.contents().emissions(sentences)[0]

@@ -166,7 +166,7 @@ class TagModel(TagOutputs, WordModel):
                 self.config = config = replace(config, characters=characters)
             self.spelling = CharacterAugmentedEmbedding(inner, width, config.characters, alphabet)
             if clusters is not None and self.clusters is not None:
-                self.clusters.fill(clusters)
+                self.clusters.fill(clusters.tables())
         self.tagger = Tagger(output_width(config.encoder), self.tags, self.scheme, config.tagger)
         linear = config.linear_model
         self.linear_model = None

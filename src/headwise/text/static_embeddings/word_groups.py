@@ -84,19 +84,6 @@ def word_hash(word: str) -> int:
     return zlib.crc32(word.encode("utf-8", "surrogatepass"))
 
 
-def cluster_shapes(words: int) -> dict[str, tuple[DTypeLike, tuple[int, ...]]]:
-    """Types and shapes of the tables that store the clusters of words, by name."""
-    return {"keys": (np.int32, (words,)), "numbers": (np.int16, (words, len(LEVELS)))}
-
-
-def cluster_errors(keys: NDArray[np.int32], numbers: NDArray[np.int16]) -> Iterator[str]:
-    """What is wrong with stored clusters, as messages."""
-    if len(np.unique(keys)) < len(keys):
-        yield "clusters: a word stands there twice"
-    if ((numbers < UNKNOWN) | (numbers >= np.array(LEVELS))).any():
-        yield "clusters: a number that no cluster has"
-
-
 @dataclass(frozen=True)
 class WordClusters:
     """Word clusters, indexed by the hash of a word, which needs no list of strings. With 60,000 words, one
@@ -125,10 +112,9 @@ class WordClusters:
             raise ConfigError("groups of words: a key stands there twice")
         object.__setattr__(self, "_rows_by_hash", rows)
 
-    @classmethod
-    def of_tables(cls, keys: NDArray[np.int32], numbers: NDArray[np.int16]) -> "WordClusters":
-        """The clusters that tables store (see `cluster_shapes`)."""
-        return cls(keys.view(np.uint32), numbers)
+    def tables(self) -> dict[str, NDArray]:
+        """The tables that store them, in the form of `ClusterTableFormat`."""
+        return {"keys": self.keys.view(np.int32), "numbers": self.numbers}
 
     def __len__(self) -> int:
         """Number of words."""
@@ -168,3 +154,30 @@ class _RowsByHash(Mapping[str, int]):
 
     def __len__(self) -> int:
         return len(self._rows)
+
+
+@dataclass(frozen=True)
+class ClusterTableFormat:
+    """The tables that store `WordClusters`.
+
+    Attributes:
+        words: Number of words.
+    """
+
+    words: int
+
+    def shapes(self) -> dict[str, tuple[DTypeLike, tuple[int, ...]]]:
+        """The dtype and shape of each table, by name."""
+        return {"keys": (np.int32, (self.words,)), "numbers": (np.int16, (self.words, len(LEVELS)))}
+
+    def errors(self, tables: Mapping[str, NDArray]) -> Iterator[str]:
+        """Errors in the values of the tables, as messages."""
+        numbers = tables["numbers"]
+        if len(np.unique(tables["keys"])) < self.words:
+            yield "clusters: a word stands there twice"
+        if ((numbers < UNKNOWN) | (numbers >= np.array(LEVELS))).any():
+            yield "clusters: a number that no cluster has"
+
+    def build(self, tables: Mapping[str, NDArray]) -> WordClusters:
+        """The clusters that the tables store."""
+        return WordClusters(tables["keys"].view(np.uint32), tables["numbers"])
