@@ -624,7 +624,7 @@ def many_labels(make_model, save) -> Path:
 def test_a_linear_member_of_many_labels_is_saved(many_labels):
     model = load_model(many_labels)
     kept = model.config.linear_model.kept
-    assert 0 < kept == len(model.linear_model.weights) < model.linear_model.features * 40 / 2
+    assert 0 < kept == len(model.linear_model.weights) < model.linear_model.tables.features * 40 / 2
     assert model.linear_model(["apples7"]).argmax() == 7
 
 

@@ -159,7 +159,7 @@ def test_label_sets_and_soft_labels_go_on_too():
 def test_thinned_weights_are_gone_on_with(monkeypatch):
     texts, targets = corpus(40, 400, noise=0.1)
     first = TextLinearBuffers.of(fit_linear(texts, targets, 40).model)
-    assert first.stored_weights
+    assert first.tables.stored_weights
     monkeypatch.setattr(text_tables, "MOST_DENSE", 1)
     earlier = LinearWarmStart(first.contents(), tuple(range(40)))
     assert isinstance(earlier.model.coefficients.weights, csr_matrix)

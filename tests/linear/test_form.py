@@ -97,9 +97,7 @@ def test_numbers_that_go_by_length_are_learnt():
     assert np.corrcoef(said, theirs)[0, 1] > 0.95
     linear_model = TextLinearBuffers.of(found.model)
     np.testing.assert_allclose(linear_model(others)[:, 0], said, atol=0.02)
-    again = TextLinearBuffers(
-        linear_model.features, linear_model.words, 0, 1, "penn", form=True, edges=linear_model.edges
-    )
+    again = TextLinearBuffers(linear_model.tables)
     again.load_state_dict(linear_model.state_dict())
     np.testing.assert_array_equal(again(others), linear_model(others))
 

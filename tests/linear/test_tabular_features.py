@@ -108,10 +108,7 @@ def test_a_linear_model_learns_from_the_columns():
     assert fitted.model.tabular == features.shape[1]
 
     stored = TextLinearBuffers.of(fitted.model)
-    again = TextLinearBuffers(
-        stored.features, stored.words, 0, 4, "penn", tabular=features.shape[1], form=stored.form,
-        edges=stored.edges, reach=stored.reach,
-    )  # fmt: skip
+    again = TextLinearBuffers(stored.tables)
     again.load_state_dict(stored.state_dict())
     np.testing.assert_allclose(again(new_texts, None, new_features), scores, atol=0.1)
 

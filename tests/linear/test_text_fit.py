@@ -144,9 +144,7 @@ def test_first_and_last_words_are_read_as_such_where_that_helps():
     assert found.cv_score > 0.95
     assert not fit_linear(shuffled, targets, 2).settings.edges
     linear_model = TextLinearBuffers.of(found.model)
-    again = TextLinearBuffers(
-        linear_model.features, linear_model.words, 0, 2, "penn", form=linear_model.form, edges=True
-    )
+    again = TextLinearBuffers(linear_model.tables)
     again.load_state_dict(linear_model.state_dict())
     np.testing.assert_allclose(again(texts), found.model.scores(texts), atol=0.1)
     gone_on = fit_linear(texts[:50], targets[:50], 2, previous=LinearWarmStart(found.model, (0, 1))).model

@@ -1,5 +1,7 @@
 """A linear model as buffers of bytes."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -31,8 +33,7 @@ def fitted(classes: int, settings: LinearSettings, dense: bool = False, sets: bo
 
 
 def empty(like: TextLinearBuffers, sets: bool) -> TextLinearBuffers:
-    sizes = like.features, like.words, like.vectors, like.classes
-    return TextLinearBuffers(*sizes, like.tokenizer, sets=sets, reach=like.reach)
+    return TextLinearBuffers(replace(like.tables, sets=sets))
 
 
 ANSWERS = [(2, False), (3, False), (2, True)]
@@ -55,7 +56,7 @@ def test_says_what_the_model_says_also_when_it_was_saved(answers, blocks, inputs
     loaded(["something that is asked before the weights are there"], VECTORS[:1])
     loaded.load_state_dict(linear_model.state_dict())
     np.testing.assert_array_equal(loaded(TEXTS, vectors), scores)
-    assert linear_model.features == sum(map(len, model.blocks.values()))
+    assert linear_model.tables.features == sum(map(len, model.blocks.values()))
 
 
 def test_does_not_take_part_in_training():
@@ -82,17 +83,10 @@ def test_of_many_labels_keeps_only_the_weights_that_are_worth_it(most_dense, mon
     monkeypatch.setattr(text_tables, "MOST_DENSE", most_dense)
     model, texts = of_many_labels()
     linear_model = TextLinearBuffers.of(model)
-    assert 0 < linear_model.stored_weights < model.coefficients.weights.size / 2
+    assert 0 < linear_model.tables.stored_weights < model.coefficients.weights.size / 2
     own, whole = softmax(linear_model(texts), axis=1), softmax(model.scores(texts), axis=1)
     np.testing.assert_allclose(own, whole, atol=0.02)
-    sizes = (
-        linear_model.features,
-        linear_model.words,
-        linear_model.vectors,
-        linear_model.classes,
-        linear_model.tokenizer,
-    )
-    loaded = TextLinearBuffers(*sizes, stored_weights=linear_model.stored_weights)
+    loaded = TextLinearBuffers(linear_model.tables)
     loaded.load_state_dict(linear_model.state_dict())
     np.testing.assert_array_equal(loaded(texts), linear_model(texts))
 

@@ -205,23 +205,9 @@ class ItemBuilder(NetworkBuilder[TextTableFormat, TextModel]):
         super().__init__(config, vocabulary, listed, described)
         label_type = ITEM_TYPES_BY_TASK[config.task].label_type
         self.outputs: AnyOutputs = prediction_type(label_type).outputs_type()(**described)
-        linear = config.linear_model
-        self.linear = None
-        if linear.words + linear.characters:
-            self.linear = TextTableFormat(
-                linear.words + linear.characters,
-                linear.words,
-                linear.vectors,
-                self.outputs.count,
-                config.words.tokenizer,
-                sets=isinstance(self.outputs, MultiLabelOutputs),
-                pairs=self.pairs,
-                stored_weights=linear.kept,
-                reach=linear.reach,
-                form=linear.form,
-                edges=linear.edges,
-                tabular=linear.tabular_width,
-            )
+        sets = isinstance(self.outputs, MultiLabelOutputs)
+        count, tokenizer = self.outputs.count, config.words.tokenizer
+        self.linear = config.linear_model.table_format(count, tokenizer, sets=sets, pairs=self.pairs)
 
     @property
     def head(self) -> ClassifierConfig:

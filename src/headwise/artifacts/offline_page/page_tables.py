@@ -74,7 +74,8 @@ def page_tables(model: Any, network: PageNetwork | None) -> list[PageTable]:
 
 
 def _has_references(model: Any) -> bool:
-    return model.linear_model.classes > 1 and model.novelty is not None and model.references is not None
+    has_labels = model.linear_model.tables.classes > 1
+    return has_labels and model.novelty is not None and model.references is not None
 
 
 def _reads_base(model: Any) -> bool:
@@ -97,14 +98,14 @@ def page_settings(
         model, network: See `page_tables`.
         checks: What the model predicts for texts, by text: probabilities, or a number, `[outputs]`.
     """
-    linear, outputs = model.linear_model, model.outputs
+    linear, outputs = model.linear_model.tables, model.outputs
     most = 0 if model.features.most is None else model.features.most()
     return {
         "reader": _reader_settings(model.features.reader.name),
         "base": _base_settings(model.embedding) if _reads_base(model) else None,
         "linear": {
             "words": linear.words,
-            "columns": linear.tables.columns,
+            "columns": linear.columns,
             "classes": linear.classes,
             "vectors": linear.vectors,
             "pruned": linear.stored_weights > 0,

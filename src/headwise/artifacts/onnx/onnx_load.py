@@ -44,7 +44,6 @@ from headwise.artifacts.onnx.onnx_tables import (
     base_of,
     base_shapes,
     from_safetensors,
-    linear_tables,
 )
 from headwise.artifacts.runtime_builders import NetworkBuilder, inputs_from
 from headwise.artifacts.runtime_load import builder_types, unsupported_reason
@@ -128,8 +127,8 @@ class Builder:
     def _model(self, model_class: Any, described: Any, outputs: JsonMapping) -> ExportedModel:
         settings, size = self.settings, self.settings.base.size
         count, sets = described.count, isinstance(described, MultiLabelOutputs)
-        tables = linear_tables(
-            settings.linear_model, count, settings.tokenizer, sets=sets, pairs=model_class.PAIRS
+        tables = settings.linear_model.table_format(
+            count, settings.tokenizer, sets=sets, pairs=model_class.PAIRS
         )
         texts = settings.unknown.texts
         shapes = {NOVELTY_TABLE: (np.int8, (texts, size))} if texts else {}

@@ -16,9 +16,7 @@ from safetensors.numpy import load, save
 
 from headwise.artifacts.model_folder import StoreError, current_tensor_name
 from headwise.artifacts.onnx.onnx_settings import BaseSizes
-from headwise.linear.linear_tables import TextTableFormat
 from headwise.linear.linear_weights import Floats
-from headwise.nn.layers.layer_configs import LinearMemberConfig
 from headwise.runtime.word_lookup import BaseLookup, WordLookup
 from headwise.text.character_features import Alphabet, CharacterFeatureCache
 from headwise.text.static_embeddings.base_vectors import QuantizedMatrix, StaticEmbeddings
@@ -144,28 +142,6 @@ def base_of(tables: Mapping[str, NDArray], words: tuple[str, ...]) -> StaticEmbe
         for part in (slice(listed_count), slice(listed_count, None))
     )
     return StaticEmbeddings("exported", words, listed, runs, tables["weights"])
-
-
-def linear_tables(
-    config: LinearMemberConfig, classes: int, tokenizer: str, *, sets: bool, pairs: bool
-) -> TextTableFormat | None:
-    """Sizes of the arrays of a linear model with this configuration; None without one."""
-    features = config.words + config.characters
-    if not features:
-        return None
-    return TextTableFormat(
-        features,
-        config.words,
-        config.vectors,
-        classes,
-        tokenizer,
-        sets=sets,
-        pairs=pairs,
-        stored_weights=config.kept,
-        reach=config.reach,
-        form=config.form,
-        edges=config.edges,
-    )
 
 
 def to_safetensors(tables: Mapping[str, NDArray]) -> bytes:

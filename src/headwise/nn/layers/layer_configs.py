@@ -15,6 +15,7 @@ from headwise.data.columns.tabular_columns import ColumnEncoding, TabularColumn
 from headwise.metrics.perplexity import Unit
 
 if TYPE_CHECKING:
+    from headwise.linear.linear_tables import TextTableFormat
     from headwise.nn.encoders.set_configs import SetModelConfig
 
 
@@ -323,6 +324,36 @@ class LinearMemberConfig:
     def tabular_width(self) -> int:
         """Number of features of further columns."""
         return sum(encoding.width for encoding in self.tabular or ())
+
+    def table_format(
+        self, classes: int, tokenizer: str, *, sets: bool, pairs: bool
+    ) -> "TextTableFormat | None":
+        """The tables of the linear model of texts or pairs; None if training has set no sizes.
+
+        Args:
+            classes: Number of labels.
+            tokenizer: Name of the tokenizer.
+            sets: Whether a text may have any number of labels.
+            pairs: Whether it reads text pairs.
+        """
+        from headwise.linear.linear_tables import TextTableFormat  # loads NumPy
+
+        if not self.words + self.characters:
+            return None
+        return TextTableFormat(
+            self.words + self.characters,
+            self.words,
+            self.vectors,
+            classes,
+            tokenizer,
+            sets=sets,
+            pairs=pairs,
+            stored_weights=self.kept,
+            reach=self.reach,
+            form=self.form,
+            edges=self.edges,
+            tabular=self.tabular_width,
+        )
 
 
 @dataclass(frozen=True)

@@ -22,9 +22,13 @@ from headwise.nn.networks.model_config import ModelConfig
 
 
 class TextLinearBuffers(TableBuffers[LinearModel]):
-    """A `LinearModel` as buffers, which the solver fits (no gradient descent). See `TextTableFormat` for
-    the buffers and the arguments."""
+    """A `LinearModel` as buffers, which the solver fits (no gradient descent).
 
+    Args:
+        tables: Its sizes, and the names of the buffers.
+    """
+
+    tables: TextTableFormat
     keys: Tensor
     idf: Tensor
     ends: Tensor
@@ -35,65 +39,32 @@ class TextLinearBuffers(TableBuffers[LinearModel]):
     mean: Tensor
     dense: Tensor
 
-    def __init__(
-        self,
-        features: int,
-        words: int,
-        vectors: int,
-        classes: int,
-        tokenizer: str,
-        *,
-        sets: bool = False,
-        pairs: bool = False,
-        stored_weights: int = 0,
-        reach: int = 1,
-        form: bool = False,
-        edges: bool = False,
-        tabular: int = 0,
-    ):
-        super().__init__(
-            TextTableFormat(
-                features,
-                words,
-                vectors,
-                classes,
-                tokenizer,
-                sets=sets,
-                pairs=pairs,
-                stored_weights=stored_weights,
-                reach=reach,
-                form=form,
-                edges=edges,
-                tabular=tabular,
-            )
-        )
-        self.words, self.vectors, self.classes, self.tokenizer = words, vectors, classes, tokenizer
-        self.pairs, self.stored_weights, self.reach = pairs, stored_weights, reach
-        self.form, self.edges = form, edges
+    def __init__(self, tables: TextTableFormat):
+        super().__init__(tables)
+        self.vectors, self.form = tables.vectors, tables.form
 
     @classmethod
     def of(cls, model: LinearModel) -> Self:
         """Convert a fitted linear model."""
         vocabularies = [model.blocks[name] for name in BLOCKS if name in model.blocks]
-        words = len(model.blocks["words"]) if "words" in model.blocks else 0
         vectors = 0 if model.scale is None else len(model.scale.mean)
-        sets = len(model.coefficients.bias) == model.classes
         weights = prune(model.coefficients.weights)
         stored_weights = int(weights.nnz) if isinstance(weights, csr_matrix) else 0
-        features = sum(map(len, vocabularies))
         linear_model = cls(
-            features,
-            words,
-            vectors,
-            model.classes,
-            model.tokenizer,
-            sets=sets,
-            pairs=model.pairs,
-            stored_weights=stored_weights,
-            reach=model.reach,
-            form=model.form,
-            edges=model.edges,
-            tabular=model.tabular,
+            TextTableFormat(
+                features=sum(map(len, vocabularies)),
+                words=len(model.blocks["words"]) if "words" in model.blocks else 0,
+                vectors=vectors,
+                classes=model.classes,
+                tokenizer=model.tokenizer,
+                sets=len(model.coefficients.bias) == model.classes,
+                pairs=model.pairs,
+                stored_weights=stored_weights,
+                reach=model.reach,
+                form=model.form,
+                edges=model.edges,
+                tabular=model.tabular,
+            )
         )
         nothing = np.zeros(0, dtype=np.uint32)
         keys = np.concatenate([nothing, *(vocabulary.keys for vocabulary in vocabularies)]).view(np.int32)
@@ -117,23 +88,18 @@ class TextLinearBuffers(TableBuffers[LinearModel]):
         linear_model.fill(values)
         return linear_model
 
-    @property
-    def features(self) -> int:
-        """Number of features: words, word pairs and character n-grams."""
-        return len(self.keys)
-
     def sizes(self) -> JsonObject:
         """The sizes to store in `LinearMemberConfig`."""
-        characters = self.features - self.words
+        tables = self.tables
         return {
-            "features": self.features,
-            "words": self.words,
-            "characters": characters,
-            "vectors": self.vectors,
-            "kept": self.stored_weights,
-            "reach": self.reach,
-            "form": self.form,
-            "edges": self.edges,
+            "features": tables.features,
+            "words": tables.words,
+            "characters": tables.features - tables.words,
+            "vectors": tables.vectors,
+            "kept": tables.stored_weights,
+            "reach": tables.reach,
+            "form": tables.form,
+            "edges": tables.edges,
         }
 
     def forward(

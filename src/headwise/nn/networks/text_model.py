@@ -194,23 +194,10 @@ class TextEncoderModel(NoveltyMember, WordModel, Generic[OutputsType]):
 
     def create_linear_model(self) -> None:
         """Create an untrained linear model of the configured size, if it is enabled."""
-        linear_model = self.config.linear_model
-        self.linear_model = None
-        if features := linear_model.words + linear_model.characters:
-            self.linear_model = TextLinearBuffers(
-                features,
-                linear_model.words,
-                linear_model.vectors,
-                self.outputs.count,
-                self.config.words.tokenizer,
-                sets=isinstance(self.outputs, MultiLabelOutputs),
-                pairs=self.reads_pairs,
-                stored_weights=linear_model.kept,
-                reach=linear_model.reach,
-                form=linear_model.form,
-                edges=linear_model.edges,
-                tabular=linear_model.tabular_width,
-            )
+        sets, pairs = isinstance(self.outputs, MultiLabelOutputs), self.reads_pairs
+        config, tokenizer = self.config.linear_model, self.config.words.tokenizer
+        tables = config.table_format(self.outputs.count, tokenizer, sets=sets, pairs=pairs)
+        self.linear_model = None if tables is None else TextLinearBuffers(tables)
         self.encoder_weight, self.linear_weight, self.linear_share = 1.0, 0.0, 0.0
 
     def add_linear_model(
