@@ -20,9 +20,9 @@ from headwise.app.configuration import defaults_by_size
 from headwise.core.error_codes import error_codes
 from headwise.nn.encoders import ENCODERS
 from headwise.nn.encoders.encoder_configs import WindowsConfig, default_readout
-from headwise.nn.layers.layer_configs import BagConfig, PretrainedConfig, TaggerConfig
 from headwise.nn.priors import head_counts
-from headwise.text.text_configs import CharacterConfig, SyntaxConfig
+from headwise.nn.task_layers.layer_configs import BagConfig, TaggerConfig
+from headwise.text.text_configs import CharacterConfig, PretrainedConfig, SyntaxConfig
 
 DOCS = Path(__file__).parent
 BENCHMARKS = DOCS.parent / "benchmarks"

@@ -57,28 +57,39 @@ def test_nobody_imports_upwards():
     assert not wrong, "\n".join(wrong)
 
 
-DATA_PARTS = ("errors", "findings", "files", "columns", "formats", "readers", "items", "splits", "doctor")
-"""The parts of the room `data`, from the bottom to the top."""
+PARTS = {
+    "data": ("errors", "findings", "files", "columns", "formats", "readers", "items", "splits", "doctor"),
+    "nn": (
+        *("torch_modes", "first_rows", "ragged", "packed_sequence", "kernel_rows"),
+        *("priors", "layers", "attention", "embeddings", "encoders", "task_layers", "networks"),
+    ),
+}
+"""The parts of a room, its folders and files, from the bottom to the top."""
 UPWARDS = {
-    ("files", "columns"),
-    ("columns", "items"),
-    ("formats", "items"),
-    ("readers", "items"),
-    ("items", "splits"),
+    "data": {
+        ("files", "columns"),
+        ("columns", "items"),
+        ("formats", "items"),
+        ("readers", "items"),
+        ("items", "splits"),
+    },
+    "nn": set[tuple[str, str]](),
 }
 """Parts that import one above them. There may be fewer, not more."""
 
 
-def test_the_parts_of_data_import_downwards():
+@pytest.mark.parametrize("room", PARTS)
+def test_the_parts_of_a_room_import_downwards(room):
+    parts, inside = PARTS[room], f"headwise.{room}."
     arrows = {
-        (part, target.split(".")[2])
+        (module.split(".")[2], target.split(".")[2])
         for module, path in MODULES.items()
-        if module.startswith("headwise.data.") and (part := module.split(".")[2]) in DATA_PARTS
+        if module.startswith(inside)
         for _, target in imports_of(path)
-        if target.startswith("headwise.data.")
+        if target.startswith(inside)
     }
-    upwards = {arrow for arrow in arrows if DATA_PARTS.index(arrow[1]) > DATA_PARTS.index(arrow[0])}
-    assert upwards == UPWARDS
+    assert {part for arrow in arrows for part in arrow} <= set(parts)
+    assert {arrow for arrow in arrows if parts.index(arrow[1]) > parts.index(arrow[0])} == UPWARDS[room]
 
 
 def circles(arrows: dict[str, set[str]]) -> list[set[str]]:

@@ -37,7 +37,7 @@ EMPTY = frozenset(
 
 ALLOWED = {
     "nn/encoders/s_lstm.py": {"near"},  # in the weights of saved models
-    "nn/layers/layer_configs.py": {"kept"},  # in the configuration of saved models
+    "nn/task_layers/layer_configs.py": {"kept"},  # in the configuration of saved models
 }
 """Empty words that may stand as names, by file. This list may only shrink."""
 

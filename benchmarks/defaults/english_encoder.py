@@ -45,9 +45,9 @@ from benchmarks.defaults.english_sentences import corpus_sentences, opinions, re
 from headwise.core.config import JsonObject
 from headwise.data.items.dataset import items_at
 from headwise.nn.encoders.encoder_configs import MSTransformerConfig
-from headwise.nn.layers.layer_configs import ClassifierConfig
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import TextClassifierModel
+from headwise.nn.task_layers.layer_configs import ClassifierConfig
 from headwise.text.static_embeddings import find_base, load_base
 from headwise.text.static_embeddings.base_encoder import BaseEncoder, add_encoder
 from headwise.text.text_configs import BaseConfig, WordConfig

@@ -9,8 +9,8 @@ import torch
 
 from benchmarks.papers.language_modelling_training import Settings
 from headwise.data.items.symbols import SymbolVocabulary
-from headwise.nn.layers.language_layers import LanguageWindow
 from headwise.nn.networks.language_model import LanguageModel, window_batch
+from headwise.nn.task_layers.language_layers import LanguageWindow
 
 CONTEXTS = (512, 2048, 8192)
 TOKENS = 8192  # of a batch, whatever the context

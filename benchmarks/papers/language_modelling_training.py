@@ -21,10 +21,10 @@ from headwise.core.errors import HeadwiseError
 from headwise.data.items.symbols import choose_symbols
 from headwise.data.readers.streams import SymbolStream, count_symbols, read_stream
 from headwise.nn.encoders import BPTransformerConfig, EncoderConfig, TransformerConfig
-from headwise.nn.layers.language_layers import LanguageWindow
-from headwise.nn.layers.layer_configs import LanguageConfig
 from headwise.nn.networks.language_model import LanguageModel, window_batch
 from headwise.nn.networks.model_config import ModelConfig
+from headwise.nn.task_layers.language_layers import LanguageWindow
+from headwise.nn.task_layers.layer_configs import LanguageConfig
 from headwise.training.run_state import record_signals
 
 TEXTS = {

@@ -27,9 +27,9 @@ from headwise.core.allocator import keep_freed_memory
 from headwise.nn.embeddings.encoded_batches import parsed_layout
 from headwise.nn.encoders import MSSAN, MSSANConfig
 from headwise.nn.encoders.pooling import Readout
-from headwise.nn.layers.layer_configs import ClassifierConfig, PairConfig
-from headwise.nn.layers.pair_layers import PairHead
 from headwise.nn.ragged import Ragged
+from headwise.nn.task_layers.layer_configs import ClassifierConfig, PairConfig
+from headwise.nn.task_layers.pair_layers import PairHead
 
 RESULTS = Path(__file__).parent / "results" / "ms_san_costs.json"
 PAIRS, PREMISE, HYPOTHESIS = 32, 14, 8

@@ -36,9 +36,9 @@ from headwise.data.readers.bags import Bag, BagData, read_bags
 from headwise.data.splits.data_parts import DataParts
 from headwise.linear.baselines import fit_bag_baseline
 from headwise.models.tasks import find_task
-from headwise.nn.layers.layer_configs import BagConfig
 from headwise.nn.networks.bag_model import BagFeatures, BagModel
 from headwise.nn.networks.model_config import ModelConfig
+from headwise.nn.task_layers.layer_configs import BagConfig
 from headwise.training.loop import run_epochs
 from headwise.training.settings import TrainConfig
 

@@ -9,8 +9,8 @@ from torch import Tensor, nn, relu
 from torch.nn.functional import cross_entropy
 
 from headwise.nn.encoders import TransformerConfig
-from headwise.nn.layers.layer_configs import ClassifierConfig
-from headwise.nn.layers.output_layers import Classifier
+from headwise.nn.task_layers.layer_configs import ClassifierConfig
+from headwise.nn.task_layers.output_layers import Classifier
 from headwise.text.text_configs import WordConfig
 
 _SCORES = 1 << 27  # most attention scores of a layer at once (half a GiB), more texts are taken in parts

@@ -13,9 +13,9 @@ import torch
 from headwise.artifacts import save_model
 from headwise.nn.encoders import ENCODERS
 from headwise.nn.encoders.encoder_configs import default_readout
-from headwise.nn.layers.layer_configs import ClassifierConfig
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import TextClassifierModel
+from headwise.nn.task_layers.layer_configs import ClassifierConfig
 from headwise.text.text_configs import WordConfig
 from headwise.text.vocabulary import Vocabulary
 

@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from headwise.artifacts import StoreError, load_model
-from headwise.nn.layers.layer_configs import BagConfig
 from headwise.nn.networks.bag_model import BagFeatures, BagModel
 from headwise.nn.networks.model_config import ModelConfig
+from headwise.nn.task_layers.layer_configs import BagConfig
 
 
 @pytest.fixture

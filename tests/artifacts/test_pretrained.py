@@ -8,9 +8,10 @@ import torch
 
 from headwise.artifacts import StoreError, load_model
 from headwise.nn.encoders import TransformerConfig
-from headwise.nn.layers.layer_configs import ClassifierConfig, PretrainedConfig
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import TextClassifierModel
+from headwise.nn.task_layers.layer_configs import ClassifierConfig
+from headwise.text.text_configs import PretrainedConfig
 from headwise.text.vocabulary import Vocabulary
 
 tokenizers = pytest.importorskip("tokenizers", reason="needs the extra: pip install '.[pretrained]'")

@@ -21,8 +21,8 @@ from headwise.core.config import (
 from headwise.core.errors import ConfigError
 from headwise.data.splits.split_config import SplitConfig
 from headwise.nn.encoders import ENCODERS, MSTransformerConfig
-from headwise.nn.layers.layer_configs import ClassifierConfig
 from headwise.nn.networks.model_config import ModelConfig
+from headwise.nn.task_layers.layer_configs import ClassifierConfig
 from headwise.text.text_configs import WordConfig
 from headwise.training.settings import TrainConfig, VectorsConfig
 

@@ -8,7 +8,7 @@ from sklearn.metrics import f1_score
 
 from headwise.core.errors import ConfigError
 from headwise.metrics.thresholds import best_threshold, fit_label_thresholds, fit_thresholds, predict_labels
-from headwise.nn.layers.layer_configs import ThresholdConfig
+from headwise.nn.task_layers.layer_configs import ThresholdConfig
 
 scored = st.lists(
     st.tuples(st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.9, 1.0]), st.booleans()), min_size=1, max_size=12

@@ -6,8 +6,8 @@ import torch
 from torch import nn
 
 from headwise import PairClassifier, TextClassifier, TextTagger, train_files
-from headwise.nn.layers.layer_configs import SampleConfig
 from headwise.nn.networks.language_model import generate
+from headwise.nn.task_layers.layer_configs import SampleConfig
 
 SMALL = {"encoder": {"layers": 1, "heads": 2, "head_size": 4, "width": 8}, "words": {"vector_size": 8}}
 SIDES = [number % 2 for number in range(40)]

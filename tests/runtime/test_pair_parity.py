@@ -12,10 +12,10 @@ from headwise.linear.linear_fit import fit_linear
 from headwise.metrics.target_scale import Scale
 from headwise.nn.encoders.encoder_configs import MSTransformerConfig, WindowsConfig
 from headwise.nn.encoders.transformer_configs import MSSANConfig
-from headwise.nn.layers.layer_configs import ClassifierConfig, PairConfig
 from headwise.nn.networks.linear_members import TextLinearBuffers
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import PairModel, PairScorer
+from headwise.nn.task_layers.layer_configs import ClassifierConfig, PairConfig
 from headwise.text.text_configs import WordConfig
 from headwise.text.vocabulary import Vocabulary
 

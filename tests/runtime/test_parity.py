@@ -10,9 +10,9 @@ from headwise.artifacts.runtime_load import load_for_prediction, needs_torch, un
 from headwise.metrics.target_scale import Scale
 from headwise.nn.encoders.encoder_configs import MSTransformerConfig, WindowsConfig
 from headwise.nn.encoders.transformer_configs import DiSANConfig, MSSANConfig
-from headwise.nn.layers.layer_configs import ClassifierConfig
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import MultiLabelModel, TextClassifierModel, TextRegressorModel
+from headwise.nn.task_layers.layer_configs import ClassifierConfig
 from headwise.text.text_configs import WordConfig
 from headwise.text.vocabulary import Vocabulary
 

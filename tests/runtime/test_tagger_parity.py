@@ -13,10 +13,10 @@ from headwise.linear.tag_crf import fit_crf
 from headwise.metrics.tag_schemes import convert_tags
 from headwise.nn.encoders.encoder_configs import MSTransformerConfig, WindowsConfig
 from headwise.nn.encoders.transformer_configs import MSSANConfig
-from headwise.nn.layers.layer_configs import TaggerConfig
 from headwise.nn.networks.linear_members import TagLinearBuffers
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.tag_model import TagModel
+from headwise.nn.task_layers.layer_configs import TaggerConfig
 from headwise.text.character_features import Alphabet
 from headwise.text.text_configs import CharacterConfig, WordConfig
 from headwise.text.vocabulary import Vocabulary

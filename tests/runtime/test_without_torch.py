@@ -11,7 +11,7 @@ import pytest
 from headwise.app.workflows.evaluate import evaluate_file
 from headwise.artifacts import save_model
 from headwise.nn.encoders.encoder_configs import MSTransformerConfig
-from headwise.nn.layers.layer_configs import PairConfig
+from headwise.nn.task_layers.layer_configs import PairConfig
 from tests.runtime.test_pair_parity import WITH_NODE
 from tests.runtime.test_pair_parity import new_model as new_pair_model
 from tests.runtime.test_pair_parity import with_linear_model as with_pair_member

@@ -7,9 +7,9 @@ from headwise.data.items.labels import label_targets
 from headwise.data.readers.bags import Bag
 from headwise.data.splits.data_parts import DataParts
 from headwise.models.tasks import find_task
-from headwise.nn.layers.layer_configs import BagConfig
 from headwise.nn.networks.bag_model import BagFeatures, BagModel
 from headwise.nn.networks.model_config import ModelConfig
+from headwise.nn.task_layers.layer_configs import BagConfig
 from headwise.training.loop import run_epochs
 from headwise.training.settings import TrainConfig
 

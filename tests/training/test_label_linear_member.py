@@ -9,10 +9,10 @@ from headwise.data.items.examples import Example
 from headwise.linear.training_data import TrainingData
 from headwise.metrics.classification_scores import mean_loss
 from headwise.nn.encoders import MSTransformerConfig
-from headwise.nn.layers.layer_configs import ClassifierConfig
 from headwise.nn.networks.linear_members import TextLinearBuffers
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import TextClassifierModel
+from headwise.nn.task_layers.layer_configs import ClassifierConfig
 from headwise.text.text_configs import WordConfig
 from headwise.text.vocabulary import Vocabulary
 from headwise.training.ensembles import SingleLabelEnsembleFitter

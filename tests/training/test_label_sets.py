@@ -7,9 +7,9 @@ from headwise.data.items.examples import MultiLabelExample
 from headwise.data.items.labels import multi_hot_targets
 from headwise.linear.linear_fit import fit_linear
 from headwise.nn.encoders import MSTransformerConfig
-from headwise.nn.layers.layer_configs import ClassifierConfig, LinearMemberConfig
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import MultiLabelModel
+from headwise.nn.task_layers.layer_configs import ClassifierConfig, LinearMemberConfig
 from headwise.text.text_configs import WordConfig
 from headwise.text.vocabulary import Vocabulary
 from headwise.training.cross_fitting import OutOfFold

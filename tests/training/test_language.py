@@ -10,9 +10,9 @@ from headwise.core.errors import HeadwiseError
 from headwise.data.items.symbols import SymbolVocabulary
 from headwise.data.readers.streams import SymbolStream
 from headwise.nn.encoders import BPTransformerConfig, TransformerConfig
-from headwise.nn.layers.layer_configs import LanguageConfig
 from headwise.nn.networks.language_model import LanguageModel
 from headwise.nn.networks.model_config import ModelConfig
+from headwise.nn.task_layers.layer_configs import LanguageConfig
 from headwise.training.language_objectives import LanguageObjective
 from headwise.training.loop import run_epochs
 from headwise.training.run_state import TrainingInterrupted

@@ -10,9 +10,9 @@ import torch
 from headwise.artifacts import load_model, save_model
 from headwise.data.items.examples import TaggedSentence
 from headwise.nn.encoders import MSTransformerConfig
-from headwise.nn.layers.layer_configs import TaggerConfig
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.tag_model import TagModel
+from headwise.nn.task_layers.layer_configs import TaggerConfig
 from headwise.text.character_features import Alphabet
 from headwise.text.text_configs import CharacterConfig, WordConfig
 from headwise.text.vocabulary import Vocabulary

@@ -13,8 +13,8 @@ from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.linear.linear_tables import TextTableFormat
 from headwise.models.prediction_types import prediction_type
 from headwise.nn.encoders.encoder_configs import MSTransformerConfig
-from headwise.nn.layers.layer_configs import ClassifierConfig
 from headwise.nn.networks.model_config import ModelConfig
+from headwise.nn.task_layers.layer_configs import ClassifierConfig
 from headwise.runtime.encoders import (
     EncoderNetwork,
     FusionLayer,

@@ -3,7 +3,7 @@
 from headwise.artifacts.runtime_builders import ItemBuilder, Members, windowed_encoder
 from headwise.artifacts.tensor_specs import TensorSpecs, cross_name
 from headwise.linear.pair_features import dense_pair_size
-from headwise.nn.layers.layer_configs import PairConfig
+from headwise.nn.task_layers.layer_configs import PairConfig
 from headwise.runtime.layers import LayerWeights
 from headwise.runtime.pair_network import (
     CrossLayer,

@@ -61,9 +61,9 @@ from headwise.core.folder_layout import (
 from headwise.core.version import __version__
 from headwise.data.files.fingerprint import file_sha256
 from headwise.models.tasks import find_task_settings
-from headwise.nn.attention.cpu.kernel_rows import describe_kernels
 from headwise.nn.embeddings.base_embedding import BaseEmbedding
 from headwise.nn.embeddings.pretrained import PretrainedEmbedding
+from headwise.nn.kernel_rows import describe_kernels
 
 
 def describe_environment(seed: int | None = None) -> JsonObject:

@@ -8,8 +8,8 @@ from numpy.typing import DTypeLike
 
 from headwise.artifacts.weights import TensorSpec
 from headwise.nn.encoders.encoder_configs import MSTransformerConfig, output_width
-from headwise.nn.layers.layer_configs import ClassifierConfig
 from headwise.nn.networks.model_config import ModelConfig
+from headwise.nn.task_layers.layer_configs import ClassifierConfig
 from headwise.text.text_configs import CharacterConfig
 from headwise.text.vocabulary import Vocabulary
 

@@ -53,7 +53,7 @@ linear.baseline linear.baselines Baseline=LinearBaseline
 models.attention_weights nn.networks.attention_inspection
 models.classifier nn.networks.text_models Model=TextClassifierModel
 models.model_config nn.networks.model_config
-models.sample_config nn.layers.layer_configs
+models.sample_config nn.task_layers.layer_configs
 models.sampling nn.networks.language_model sample=generate choose=sample_symbol
 priors.draw nn.priors.drawing
 priors.spell nn.priors.notation

@@ -1,5 +1,5 @@
 """PairNetwork: from encoded pairs of texts to the outputs of a network (see
-`headwise.nn.layers.pair_layers`)."""
+`headwise.nn.task_layers.pair_layers`)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -15,9 +15,9 @@ from headwise.core.errors import HeadwiseError
 from headwise.data.items.examples import Example
 from headwise.data.readers.streams import SymbolStream
 from headwise.nn.embeddings.encoded_batches import batch_of
-from headwise.nn.layers.language_layers import LanguageWindow, training_windows, window_count
 from headwise.nn.networks.language_model import LanguageModel, window_batch
 from headwise.nn.networks.masked_model import MaskedModel, sampled_losses
+from headwise.nn.task_layers.language_layers import LanguageWindow, training_windows, window_count
 
 
 class LanguageObjective:

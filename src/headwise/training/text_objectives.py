@@ -27,12 +27,6 @@ from headwise.metrics.classification_scores import (
 from headwise.metrics.multi_label_scores import dev_scores
 from headwise.metrics.operating_points import parse_operating_points
 from headwise.metrics.regression_scores import number_scores
-from headwise.nn.layers.output_layers import (
-    class_weights,
-    classification_loss,
-    multi_label_loss,
-    squared_error,
-)
 from headwise.nn.networks.bag_model import BagModel
 from headwise.nn.networks.text_model import TextEncoderModel
 from headwise.nn.networks.text_models import (
@@ -41,6 +35,12 @@ from headwise.nn.networks.text_models import (
     PairScorer,
     TextClassifierModel,
     TextRegressorModel,
+)
+from headwise.nn.task_layers.output_layers import (
+    class_weights,
+    classification_loss,
+    multi_label_loss,
+    squared_error,
 )
 from headwise.training.label_names import append_label_names
 from headwise.training.linear_probe import FOLDS, ProbeInputs, fit_linear_number_probe, fit_linear_probe

@@ -19,9 +19,9 @@ from headwise.data.splits.data_parts import DataParts
 from headwise.models.tasks import classify
 from headwise.models.tasks.classify import pretrained_encoder
 from headwise.nn.encoders.encoder_configs import MSTransformerConfig
-from headwise.nn.layers.layer_configs import ClassifierConfig
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import TextClassifierModel
+from headwise.nn.task_layers.layer_configs import ClassifierConfig
 from headwise.text.static_embeddings import BaseError, StaticEmbeddings, load_base, open_base, save_base
 from headwise.text.static_embeddings.base_encoder import (
     BaseEncoder,

@@ -13,8 +13,8 @@ from headwise.artifacts.onnx.onnx_errors import ExportError
 from headwise.models.word_attributions import attribute_words
 from headwise.nn.encoders import MSSANConfig, MSTransformerConfig
 from headwise.nn.encoders.encoder_configs import WindowsConfig
-from headwise.nn.layers.layer_configs import ClassifierConfig
 from headwise.nn.networks.text_models import MultiLabelModel, TextClassifierModel, TextRegressorModel
+from headwise.nn.task_layers.layer_configs import ClassifierConfig
 from tests.artifacts.offline_page.conftest import CHROMIUM, HARD_TEXTS, in_chromium, make_model
 
 TEXTS = [*HARD_TEXTS, *CHECKED_TEXTS]

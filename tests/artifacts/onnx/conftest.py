@@ -17,9 +17,9 @@ from headwise.artifacts.onnx.onnx_export import write_exported
 from headwise.artifacts.onnx.onnx_load import load_exported
 from headwise.nn.encoders import ENCODERS
 from headwise.nn.encoders.encoder_configs import WindowsConfig
-from headwise.nn.layers.layer_configs import ClassifierConfig
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import TextClassifierModel
+from headwise.nn.task_layers.layer_configs import ClassifierConfig
 from headwise.text.static_embeddings import StaticEmbeddings, save_base
 from headwise.text.static_embeddings.base_vectors import QuantizedMatrix
 from headwise.text.text_configs import WordConfig

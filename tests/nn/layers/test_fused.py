@@ -23,10 +23,10 @@ from headwise.nn.layers.fused import (
     plain_gate,
     plain_perceptron,
 )
-from headwise.nn.layers.layer_configs import ClassifierConfig
-from headwise.nn.layers.output_layers import Classifier
 from headwise.nn.priors import Forward, Window
 from headwise.nn.ragged import Layout, Ragged
+from headwise.nn.task_layers.layer_configs import ClassifierConfig
+from headwise.nn.task_layers.output_layers import Classifier
 
 TOLERANCE = {torch.float32: 2e-5, torch.float64: 1e-12}
 

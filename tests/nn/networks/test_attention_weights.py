@@ -14,12 +14,12 @@ from headwise.data.items.symbols import SymbolVocabulary
 from headwise.models.pictures import heat_maps
 from headwise.nn.encoders import ENCODERS
 from headwise.nn.encoders.encoder_configs import WindowsConfig
-from headwise.nn.layers.layer_configs import LanguageConfig, PairConfig
 from headwise.nn.networks.bag_model import BagFeatures, BagModel
 from headwise.nn.networks.language_model import LanguageModel
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.tag_model import TagModel
 from headwise.nn.networks.text_models import PairModel, TextClassifierModel
+from headwise.nn.task_layers.layer_configs import LanguageConfig, PairConfig
 from headwise.text.character_features import Alphabet
 from headwise.text.vocabulary import Vocabulary
 

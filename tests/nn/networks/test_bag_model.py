@@ -4,9 +4,9 @@ import torch
 
 from headwise.core.errors import ConfigError
 from headwise.models.tasks import TASKS
-from headwise.nn.layers.layer_configs import BagConfig
 from headwise.nn.networks.bag_model import BagFeatures, BagModel
 from headwise.nn.networks.model_config import ModelConfig
+from headwise.nn.task_layers.layer_configs import BagConfig
 
 NAMES = ("x", "y", "z")
 

@@ -11,9 +11,9 @@ from headwise.data.items.examples import MultiLabelExample
 from headwise.data.items.labels import multi_hot_targets
 from headwise.models.multi_label_evaluation import evaluate_multi_label
 from headwise.nn.encoders import MSTransformerConfig
-from headwise.nn.layers.layer_configs import ClassifierConfig
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import MultiLabelModel
+from headwise.nn.task_layers.layer_configs import ClassifierConfig
 from headwise.text.text_configs import WordConfig
 from headwise.text.vocabulary import Vocabulary
 

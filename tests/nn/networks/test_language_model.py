@@ -10,11 +10,11 @@ from headwise.core.errors import ConfigError
 from headwise.data.items.symbols import SymbolVocabulary
 from headwise.data.readers.streams import SymbolStream
 from headwise.nn.encoders import BPTransformerConfig, MSSANConfig, MSTransformerConfig, TransformerConfig
-from headwise.nn.layers.language_layers import LanguageWindow
-from headwise.nn.layers.layer_configs import LanguageConfig
 from headwise.nn.networks.language_model import START_OF_TEXT, LanguageModel, scored_rows, window_batch
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.ragged import Ragged
+from headwise.nn.task_layers.language_layers import LanguageWindow
+from headwise.nn.task_layers.layer_configs import LanguageConfig
 
 SYMBOLS = SymbolVocabulary("characters", tuple("abcdefg"), (1,) * 7)
 SIZES = {"width": 8, "heads": 2, "head_size": 4, "layers": 4}

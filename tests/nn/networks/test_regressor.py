@@ -7,9 +7,9 @@ from headwise.artifacts import load_model, save_model
 from headwise.metrics.target_scale import Scale
 from headwise.models.label_evaluation import evaluate_numbers
 from headwise.nn.encoders import MSTransformerConfig
-from headwise.nn.layers.layer_configs import RegressorConfig
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import TextRegressorModel
+from headwise.nn.task_layers.layer_configs import RegressorConfig
 from headwise.text.text_configs import WordConfig
 from headwise.text.vocabulary import Vocabulary
 

@@ -8,7 +8,6 @@ from headwise.core.errors import ConfigError
 from headwise.data.errors import DataError
 from headwise.data.items.symbols import SymbolVocabulary
 from headwise.nn.encoders import BPTransformerConfig
-from headwise.nn.layers.layer_configs import LanguageConfig
 from headwise.nn.networks.language_model import (
     LanguageModel,
     SampleConfig,
@@ -18,6 +17,7 @@ from headwise.nn.networks.language_model import (
     text_of,
 )
 from headwise.nn.networks.model_config import ModelConfig
+from headwise.nn.task_layers.layer_configs import LanguageConfig
 
 CHARACTERS = SymbolVocabulary("characters", (*"abc ", "<unk>"), (5, 4, 3, 2, 0), unknown=4)
 WORDS = SymbolVocabulary("words", ("the", "cat", "<eos>", "<unk>"), (5, 4, 3, 2), unknown=3)

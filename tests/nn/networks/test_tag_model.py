@@ -15,9 +15,9 @@ from headwise.models.tag_explanation import explain_tags
 from headwise.models.tasks import TASKS, find_task
 from headwise.nn.encoders import ENCODERS, MSTransformerConfig
 from headwise.nn.encoders.encoder_configs import default_readout
-from headwise.nn.layers.layer_configs import TaggerConfig
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.tag_model import TagModel
+from headwise.nn.task_layers.layer_configs import TaggerConfig
 from headwise.text.character_features import Alphabet
 from headwise.text.text_configs import CharacterConfig, WordConfig
 from headwise.text.vocabulary import Vocabulary

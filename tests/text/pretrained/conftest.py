@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from headwise.nn.embeddings.pretrained import PretrainedEmbedding
-from headwise.nn.layers.layer_configs import PretrainedConfig
+from headwise.text.text_configs import PretrainedConfig
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 PIECES = [

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from headwise.core.errors import ConfigError
 from headwise.core.tokenizer import PennTokenizer
 from headwise.nn.embeddings.pretrained import PretrainedEmbedding
-from headwise.nn.layers.layer_configs import PretrainedConfig
 from headwise.nn.ragged import Layout
+from headwise.text.text_configs import PretrainedConfig
 
 transformers = pytest.importorskip("transformers", reason="needs pip install '.[pretrained]'")
 

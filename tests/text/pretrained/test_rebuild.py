@@ -7,8 +7,8 @@ import torch
 
 from headwise.artifacts.load import _SkipInitialisation
 from headwise.nn.embeddings.pretrained import PretrainedEmbedding, PretrainedError
-from headwise.nn.layers.layer_configs import PretrainedConfig
 from headwise.nn.ragged import Layout
+from headwise.text.text_configs import PretrainedConfig
 
 transformers = pytest.importorskip("transformers", reason="needs pip install '.[pretrained]'")
 

@@ -242,7 +242,7 @@ def _configs() -> dict[str, type]:
 def _omitted(section: str) -> Collection[str]:
     """The settings of a section without a flag."""
     if section == "linear_model":
-        from headwise.nn.layers.layer_configs import LinearMemberConfig
+        from headwise.nn.task_layers.layer_configs import LinearMemberConfig
 
         return {*LinearMemberConfig.SIZES, "tabular"}
     return _OMIT.get(section, ())

@@ -14,7 +14,7 @@ from headwise.app.cli.flags import flag_values, flags
 from headwise.core.allocator import keep_freed_memory
 from headwise.core.config import from_dict
 from headwise.core.errors import ConfigError
-from headwise.nn.layers.layer_configs import SampleConfig
+from headwise.nn.task_layers.layer_configs import SampleConfig
 
 SamplingFlags = flags("SamplingFlags", {"": SampleConfig}, prefix="*", group="Sampling", order=1)
 

@@ -9,7 +9,7 @@ from headwise.core.config import JsonMapping, JsonObject, check_choice, check_ra
 from headwise.core.errors import ConfigError
 from headwise.core.tokenizer import TOKENIZERS
 from headwise.metrics.tag_schemes import Scheme
-from headwise.nn.layers.layer_configs import LinearMemberConfig, UnknownConfig
+from headwise.nn.task_layers.layer_configs import LinearMemberConfig, UnknownConfig
 from headwise.runtime.limits import check_limits
 from headwise.text.document_structure import DOCUMENT_MARKS
 from headwise.text.text_configs import CharacterConfig

@@ -266,7 +266,7 @@ class PairGraph(nn.Module):
 
 def _cross_attend(block: Any, side: Encoded, partner: Encoded) -> Encoded:
     """One cross-attention layer: states of texts after they attend to the words of their partners (see
-    `headwise.nn.layers.pair_layers`)."""
+    `headwise.nn.task_layers.pair_layers`)."""
 
     def seen(rows: Ragged) -> Ragged:
         shapes = [(layout.texts, layout.longest) for layout in (rows.layout, partner.tokens.layout)]

@@ -17,9 +17,9 @@ from headwise.models.metric_table import MetricRow, MetricTable
 from headwise.models.report_parts import ComparisonSystem, ReportMessage
 from headwise.models.tasks.task import Task
 from headwise.nn.encoders.encoder_configs import encoder_name
-from headwise.nn.layers.language_layers import check_causal, window_count
 from headwise.nn.networks.language_model import LanguageModel
 from headwise.nn.networks.model_config import ModelConfig
+from headwise.nn.task_layers.language_layers import check_causal, window_count
 from headwise.text.vocabulary import Coverage, WordVectors
 from headwise.training.language_objectives import LanguageObjective
 from headwise.training.settings import RunConfig

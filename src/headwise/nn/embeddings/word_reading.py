@@ -12,7 +12,7 @@ from torch.nn import functional
 from torch.nn.functional import embedding
 
 from headwise.core import native
-from headwise.nn.attention.cpu.kernel_rows import arrays_of
+from headwise.nn.kernel_rows import arrays_of
 from headwise.nn.layers.dropout import Dropout, keyed_dropout
 from headwise.nn.layers.fused import are_plain, draw_mask, is_supported
 from headwise.nn.torch_modes import differentiable_gradients

@@ -83,8 +83,8 @@ def record_attention(
 
     Args:
         encoder: The encoder.
-        interaction: The cross-attention layers of pairs on top of it (`headwise.nn.layers.pair_layers`), if
-            any.
+        interaction: The cross-attention layers of pairs on top of it
+            (`headwise.nn.task_layers.pair_layers`), if any.
 
     Raises:
         ConfigError: There is no attention.

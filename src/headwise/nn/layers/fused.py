@@ -13,7 +13,7 @@ from torch._C._functorch import peek_interpreter_stack
 from torch.nn import functional
 
 from headwise.core import native
-from headwise.nn.attention.cpu.kernel_rows import arrays_of, switched_off_reason, unsupported_rows_reason
+from headwise.nn.kernel_rows import arrays_of, switched_off_reason, unsupported_rows_reason
 from headwise.nn.layers.dropout import Dropout, draw_key, keyed_dropout
 from headwise.nn.torch_modes import differentiable_gradients
 

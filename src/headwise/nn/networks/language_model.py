@@ -19,16 +19,16 @@ from headwise.metrics.perplexity import LanguageScores
 from headwise.nn.encoders import ENCODERS, BPTransformer, EncoderConfig
 from headwise.nn.encoders.encoder_configs import encoder_name
 from headwise.nn.layers.dropout import Dropout
-from headwise.nn.layers.language_layers import (
+from headwise.nn.networks.base_model import BaseModel, predict_nothing
+from headwise.nn.networks.model_config import ModelConfig
+from headwise.nn.ragged import Ragged
+from headwise.nn.task_layers.language_layers import (
     LanguageWindow,
     check_causal,
     evaluation_windows,
     symbol_losses,
 )
-from headwise.nn.layers.layer_configs import SampleConfig
-from headwise.nn.networks.base_model import BaseModel, predict_nothing
-from headwise.nn.networks.model_config import ModelConfig
-from headwise.nn.ragged import Ragged
+from headwise.nn.task_layers.layer_configs import SampleConfig
 
 START_OF_TEXT = -1
 """Id of the start-of-text symbol."""

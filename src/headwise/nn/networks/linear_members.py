@@ -16,9 +16,9 @@ from headwise.linear.linear_warm_start import max_abs_weights, prune
 from headwise.linear.linear_weights import Floats
 from headwise.linear.tag_crf import CrfTagger, TagTableFormat
 from headwise.nn.embeddings.character_embedding import ClusterTable
-from headwise.nn.layers.layer_configs import LinearMemberConfig
 from headwise.nn.layers.table_buffers import TableBuffers
 from headwise.nn.networks.model_config import ModelConfig
+from headwise.nn.task_layers.layer_configs import LinearMemberConfig
 
 
 class TextLinearBuffers(TableBuffers[LinearModel]):

@@ -13,10 +13,10 @@ from headwise.metrics.perplexity import MaskedScores
 from headwise.nn.embeddings.encoded_batches import TextBatch
 from headwise.nn.embeddings.word_embedding import WordEmbedding
 from headwise.nn.encoders.encoder_configs import output_width
-from headwise.nn.layers.language_layers import symbol_losses
 from headwise.nn.networks.base_model import predict_nothing
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.word_model import WordModel
+from headwise.nn.task_layers.language_layers import symbol_losses
 from headwise.text.text_features import EncodedText
 from headwise.text.vocabulary import Vocabulary
 

@@ -13,20 +13,25 @@ from headwise.nn.encoders.encoder_configs import (
     default_readout,
     encoder_name,
 )
-from headwise.nn.layers.layer_configs import (
+from headwise.nn.task_layers.layer_configs import (
     BagConfig,
     ClassifierConfig,
     LanguageConfig,
     LinearMemberConfig,
     MaskedWordsConfig,
     PairConfig,
-    PretrainedConfig,
     RegressorConfig,
     TaggerConfig,
     ThresholdConfig,
     UnknownConfig,
 )
-from headwise.text.text_configs import BaseConfig, CharacterConfig, SyntaxConfig, WordConfig
+from headwise.text.text_configs import (
+    BaseConfig,
+    CharacterConfig,
+    PretrainedConfig,
+    SyntaxConfig,
+    WordConfig,
+)
 
 if TYPE_CHECKING:
     from headwise.nn.encoders.encoder_configs import EncoderConfig

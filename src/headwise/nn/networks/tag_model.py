@@ -27,13 +27,13 @@ from headwise.nn.embeddings.word_embedding import (
 )
 from headwise.nn.encoders.encoder import Encoded
 from headwise.nn.encoders.encoder_configs import output_width
-from headwise.nn.layers.crf import CRF, to_float32
 from headwise.nn.layers.dropout import Dropout
-from headwise.nn.layers.layer_configs import TaggerConfig
 from headwise.nn.networks.linear_members import TagLinearBuffers, with_linear_sizes
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.word_model import WordModel
 from headwise.nn.ragged import Ragged
+from headwise.nn.task_layers.crf import CRF, to_float32
+from headwise.nn.task_layers.layer_configs import TaggerConfig
 from headwise.runtime.limits import check_finite
 from headwise.runtime.tag_outputs import TagOutputs
 from headwise.text.character_features import Alphabet

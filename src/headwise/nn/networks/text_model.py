@@ -23,11 +23,11 @@ from headwise.nn.embeddings.pretrained import PretrainedEmbedding
 from headwise.nn.encoders.encoder import Encoded
 from headwise.nn.encoders.encoder_configs import output_width
 from headwise.nn.encoders.pooling import NO_CLS, Readout
-from headwise.nn.layers.layer_configs import ClassifierConfig
-from headwise.nn.layers.output_layers import Classifier
 from headwise.nn.networks.linear_members import TextLinearBuffers, with_linear_sizes
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.word_model import WordModel
+from headwise.nn.task_layers.layer_configs import ClassifierConfig
+from headwise.nn.task_layers.output_layers import Classifier
 from headwise.runtime.limits import check_finite
 from headwise.runtime.novelty_member import NoveltyMember
 from headwise.runtime.outputs import (

@@ -14,11 +14,11 @@ from headwise.nn.embeddings.base_embedding import BaseEmbedding
 from headwise.nn.embeddings.encoded_batches import TextBatch, batch_of_pairs
 from headwise.nn.encoders.encoder import Encoded
 from headwise.nn.encoders.encoder_configs import output_width
-from headwise.nn.layers.layer_configs import ClassifierConfig
-from headwise.nn.layers.pair_layers import CrossAttentionLayers, PairHead
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_model import TextEncoderModel, new_probe
 from headwise.nn.ragged import Ragged
+from headwise.nn.task_layers.layer_configs import ClassifierConfig
+from headwise.nn.task_layers.pair_layers import CrossAttentionLayers, PairHead
 from headwise.runtime.outputs import (
     MultiLabelOutputs,
     NumberOutputs,

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from headwise.core import native
 from headwise.nn.attention.bands import plan_of, reference_gradients, unbanded_reason
-from headwise.nn.attention.cpu.kernel_rows import (
+from headwise.nn.kernel_rows import (
     arrays_of,
     computable,
     empty_statistics,

@@ -16,7 +16,7 @@ from torch import Tensor
 from headwise.core import native
 from headwise.core.errors import ConfigError
 from headwise.core.threads import run_jobs
-from headwise.nn.attention.cpu.kernel_rows import (
+from headwise.nn.kernel_rows import (
     VARIABLE,
     arrays_of,
     computable,

@@ -16,7 +16,7 @@ from torch.nn import functional
 from headwise.core import native
 from headwise.nn.attention.bands import plan_of
 from headwise.nn.attention.cpu import banded
-from headwise.nn.attention.cpu.kernel_rows import arrays_of, empty_statistics
+from headwise.nn.kernel_rows import arrays_of, empty_statistics
 from headwise.nn.layers.row_blocks import linear
 from headwise.nn.priors import Prior
 from headwise.nn.ragged import Layout

@@ -2,6 +2,6 @@
 
 from headwise.nn.embeddings.pretrained.pretrained_embedding import PretrainedEmbedding
 from headwise.nn.embeddings.pretrained.word_pieces import PretrainedError, WordPieces
-from headwise.nn.layers.layer_configs import PretrainedConfig
+from headwise.text.text_configs import PretrainedConfig
 
 __all__ = ["PretrainedConfig", "PretrainedEmbedding", "PretrainedError", "WordPieces"]

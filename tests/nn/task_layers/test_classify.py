@@ -5,8 +5,8 @@ import torch
 from torch.nn.functional import log_softmax
 
 from headwise.core.errors import ConfigError
-from headwise.nn.layers.layer_configs import ClassifierConfig
-from headwise.nn.layers.output_layers import Classifier, class_weights, classification_loss
+from headwise.nn.task_layers.layer_configs import ClassifierConfig
+from headwise.nn.task_layers.output_layers import Classifier, class_weights, classification_loss
 
 
 def test_two_layers():

@@ -16,9 +16,9 @@ from headwise.nn.attention.self_attention import projections
 from headwise.nn.encoders.encoder import Encoded
 from headwise.nn.encoders.head_weights import RecordedAttention, cross_text_attention
 from headwise.nn.layers.dropout import Dropout
-from headwise.nn.layers.layer_configs import ClassifierConfig, PairConfig
-from headwise.nn.layers.output_layers import Classifier
 from headwise.nn.ragged import Layout, Ragged
+from headwise.nn.task_layers.layer_configs import ClassifierConfig, PairConfig
+from headwise.nn.task_layers.output_layers import Classifier
 
 
 def concat_absolute(first: Tensor, second: Tensor) -> Tensor:

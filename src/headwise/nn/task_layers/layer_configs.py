@@ -1,5 +1,5 @@
-"""The configurations of the parts around the encoder: output layers, pretrained encoder, linear model,
-thresholds, text generation. Importing this file loads neither torch nor NumPy.
+"""The configurations of what stands above the encoder: output layers, linear model, thresholds, text
+generation. Importing this file loads neither torch nor NumPy.
 
 The logits of an ensemble are `(encoder(text) + weight * linear(text)) / temperature`. Weight and
 temperature are fitted on dev. A linear model that does not help gets weight 0, so the ensemble is hardly
@@ -221,52 +221,6 @@ class ThresholdConfig:
 
     def __post_init__(self) -> None:
         check_range(self, "min_texts", low=1)
-
-
-@dataclass(frozen=True)
-class PretrainedConfig:
-    """Which pretrained encoder reads the words, and what is taken from it."""
-
-    name: str = ""
-    """A model of the Hugging Face hub (owner/name) or a folder, with safetensors weights and a fast
-    tokenizer; empty = trained word vectors."""
-    revision: str = "main"
-    """Branch, tag or commit on the hub."""
-    train: bool = True
-    """Fine-tune the encoder; off freezes it, without dropout."""
-    train_layers: int | None = None
-    """Number of last layers to train; none = all layers and the vectors of the word pieces."""
-    learning_rate: float = 2e-5
-    """Peak learning rate of its weights."""
-    layers: tuple[int, ...] = ()
-    """Layers whose states are used, from 1; 0 is the input of the first. Several are combined with learned
-    weights; empty = the last layer. Layers above these are left out."""
-    pooling: str = "mean"
-    """Pooling of the word pieces of a word: first, last or mean."""
-    max_pieces: int | None = None
-    """Largest number of word pieces in a window, with special tokens; none = the encoder's maximum. Longer
-    texts are read in several windows."""
-    overlap: int = 64
-    """Overlap of neighbouring windows in word pieces, so that words at their ends have context."""
-    remember: int = 1024
-    """Cache in MiB for the states of the training texts, if the encoder is frozen: each text is then
-    encoded once, not in every epoch. 0 = no cache."""
-    dropout: float = 0.1
-    """Dropout on the word vectors in training."""
-
-    def __post_init__(self) -> None:
-        check_range(self, "learning_rate", "overlap", "remember", low=0)
-        check_range(self, "train_layers", "max_pieces", low=1)
-        check_range(self, "dropout", low=0, high=1, open=True)
-        check_choice(self, "pooling", ("first", "mean", "last"))
-        if self.train_layers is not None and not self.train:
-            raise ConfigError(f"train_layers is {self.train_layers}, but train is off: choose one")
-        rising = sorted({layer for layer in self.layers if layer >= 0})
-        if self.layers and (list(self.layers) != rising or rising[-1] == 0):
-            raise ConfigError(
-                "layers must be different numbers of 0 or more in rising order, and not 0 alone; got "
-                f"{', '.join(map(str, self.layers))}"
-            )
 
 
 MOST_REACH = 16  # upper bound for model folders

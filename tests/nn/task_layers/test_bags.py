@@ -1,7 +1,7 @@
 import pytest
 
 from headwise.core.errors import ConfigError
-from headwise.nn.layers.layer_configs import BagConfig
+from headwise.nn.task_layers.layer_configs import BagConfig
 
 
 def test_the_model_of_sets():

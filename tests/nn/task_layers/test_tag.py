@@ -6,9 +6,9 @@ from torch.nn.functional import log_softmax
 
 from headwise.core.errors import ConfigError
 from headwise.metrics.tag_schemes import TagError, check_tags, tag_set
-from headwise.nn.layers.layer_configs import TaggerConfig
 from headwise.nn.networks.tag_model import Tagger
 from headwise.nn.ragged import Ragged
+from headwise.nn.task_layers.layer_configs import TaggerConfig
 
 TAGS = tag_set(["A", "B"], "bioes")
 LENGTHS = [5, 0, 1, 3]

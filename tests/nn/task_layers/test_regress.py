@@ -8,7 +8,7 @@ from headwise.core.errors import ConfigError
 from headwise.metrics.regression_scores import number_scores, score_numbers
 from headwise.metrics.target_scale import Scale
 from headwise.models.tasks import find_task
-from headwise.nn.layers.output_layers import squared_error
+from headwise.nn.task_layers.output_layers import squared_error
 
 
 def test_scale_there_and_back():

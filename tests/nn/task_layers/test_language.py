@@ -11,14 +11,14 @@ from torch.nn.functional import cross_entropy
 
 from headwise.core.errors import ConfigError
 from headwise.metrics.perplexity import LanguageScores
-from headwise.nn.layers import language_layers as language
-from headwise.nn.layers.language_layers import (
+from headwise.nn.task_layers import language_layers as language
+from headwise.nn.task_layers.language_layers import (
     evaluation_windows,
     symbol_losses,
     training_windows,
     window_count,
 )
-from headwise.nn.layers.layer_configs import LanguageConfig
+from headwise.nn.task_layers.layer_configs import LanguageConfig
 
 
 @settings(max_examples=100)

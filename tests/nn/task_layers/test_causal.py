@@ -13,7 +13,7 @@ from headwise.nn.encoders import (
     StarTransformerConfig,
     TransformerConfig,
 )
-from headwise.nn.layers.language_layers import check_causal
+from headwise.nn.task_layers.language_layers import check_causal
 
 
 def transformer(*priors, **settings):

@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from headwise.core.errors import ConfigError
-from headwise.nn.layers.layer_configs import ClassifierConfig, PairConfig
-from headwise.nn.layers.pair_layers import PairHead, concat_absolute, product
+from headwise.nn.task_layers.layer_configs import ClassifierConfig, PairConfig
+from headwise.nn.task_layers.pair_layers import PairHead, concat_absolute, product
 
 
 def test_features_of_the_papers():

@@ -5,8 +5,8 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from headwise.core.errors import ConfigError
-from headwise.nn.layers.layer_configs import MaskedWordsConfig
 from headwise.nn.networks.masked_model import MaskedWordHead, sampled_losses
+from headwise.nn.task_layers.layer_configs import MaskedWordsConfig
 
 WORDS, SIZE, HIDDEN = 11, 6, 5
 

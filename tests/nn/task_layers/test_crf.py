@@ -8,8 +8,8 @@ import torch
 from torch.autograd import gradcheck
 
 from headwise.metrics.tag_schemes import Constraints, scheme_constraints, tag_set
-from headwise.nn.layers.crf import CRF
 from headwise.nn.ragged import Ragged
+from headwise.nn.task_layers.crf import CRF
 
 LENGTHS = [3, 0, 1, 5, 4, 1, 2]
 

@@ -14,7 +14,7 @@ from torch.nn.functional import batch_norm, binary_cross_entropy_with_logits, cr
 from headwise.core.errors import ConfigError
 from headwise.nn.layers.dropout import Dropout
 from headwise.nn.layers.fused import is_watched, perceptron
-from headwise.nn.layers.layer_configs import ClassifierConfig
+from headwise.nn.task_layers.layer_configs import ClassifierConfig
 
 
 class BatchNorm(nn.BatchNorm1d):

@@ -20,8 +20,8 @@ from torch.nn.functional import cross_entropy, linear
 from headwise.core.errors import ConfigError
 from headwise.nn.encoders import BPTransformerConfig
 from headwise.nn.encoders.encoder_configs import HasWidth, output_width
-from headwise.nn.layers.layer_configs import LanguageConfig
 from headwise.nn.priors import PositionPairs, Prior
+from headwise.nn.task_layers.layer_configs import LanguageConfig
 from headwise.nn.torch_modes import checkpointed
 
 _LOGITS = 1 << 22  # maximum number of logits held at once: with many words they would dominate memory

@@ -4,9 +4,9 @@ import pytest
 import torch
 
 from headwise.nn.encoders.encoder import Encoded
-from headwise.nn.layers.layer_configs import PairConfig
-from headwise.nn.layers.pair_layers import CrossAttentionLayers
 from headwise.nn.ragged import Ragged
+from headwise.nn.task_layers.layer_configs import PairConfig
+from headwise.nn.task_layers.pair_layers import CrossAttentionLayers
 
 SIZES = {"cross_layers": 2, "cross_heads": 2, "cross_head_size": 3, "cross_feedforward": 8}
 

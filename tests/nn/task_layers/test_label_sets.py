@@ -12,7 +12,7 @@ from headwise.metrics.multi_label_scores import (
     fit_binary_temperature,
     mean_binary_loss,
 )
-from headwise.nn.layers.output_layers import multi_label_loss
+from headwise.nn.task_layers.output_layers import multi_label_loss
 
 
 def data(texts: int = 400, labels: int = 3):
