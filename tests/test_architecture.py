@@ -67,7 +67,6 @@ PARTS = {
 """The parts of a room, its folders and files, from the bottom to the top."""
 UPWARDS = {
     "data": {
-        ("files", "columns"),
         ("columns", "items"),
         ("formats", "items"),
         ("readers", "items"),

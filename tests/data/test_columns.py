@@ -3,10 +3,10 @@ import json
 import pytest
 
 from headwise.core.errors import ConfigError
+from headwise.data.columns.file_source import DataSource, Record
 from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.columns.text_columns import Columns, choose_columns
 from headwise.data.errors import DataError
-from headwise.data.files.file_source import DataSource, Record
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK, infer_task
 
 AMAZON = "reviewText", "overall"

@@ -13,11 +13,11 @@ from threading import Thread
 import pytest
 
 from headwise.core.errors import ConfigError
+from headwise.data.columns.file_source import DataSource, Record
 from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.doctor.diagnose import doctor_files
 from headwise.data.errors import DataError
 from headwise.data.files import archives
-from headwise.data.files.file_source import DataSource, Record
 from headwise.data.formats import FORMATS
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK, infer_task
 from headwise.data.readers.file_preview import read_preview

@@ -15,8 +15,8 @@ from typing import Literal
 import numpy as np
 
 from headwise.core.lazy_pattern import lazy_pattern
+from headwise.data.columns.file_source import DataSource, look_ahead
 from headwise.data.files.compression import plain_name
-from headwise.data.files.file_source import DataSource, look_ahead
 from headwise.data.files.text_lines import Line, read_lines
 from headwise.data.formats.conllu import COLUMNS, ConlluSentence, read_sentences
 from headwise.data.formats.sentiment_trees import parse_tree

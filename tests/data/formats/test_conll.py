@@ -1,8 +1,8 @@
 import pytest
 
 from headwise.core.errors import ConfigError
+from headwise.data.columns.file_source import DataSource
 from headwise.data.columns.item_options import TagOptions
-from headwise.data.files.file_source import DataSource
 from headwise.data.formats.conll import choose_token_columns, read_sentences, recognise, split_row
 
 CONLL03 = "EU NNP I-NP I-ORG\nsays VBZ I-VP O\n\n-DOCSTART- -X- O O\n\nYes UH I-INTJ O"

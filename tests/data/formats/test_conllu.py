@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from headwise.data.columns.file_source import DataSource
 from headwise.data.errors import DataError
-from headwise.data.files.file_source import DataSource
 from headwise.data.formats.conllu import ConlluSentence, MultiWord, read_conllu, read_sentences
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from headwise.core.errors import ConfigError
-from headwise.data.files.file_source import DataSource
+from headwise.data.columns.file_source import DataSource
 from headwise.data.formats.character_spans import tag_column
 from headwise.data.formats.conllu_tags import COLUMNS, read_sentences
 

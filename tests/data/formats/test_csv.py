@@ -6,9 +6,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from headwise.core.errors import ConfigError
+from headwise.data.columns.file_source import DataSource
 from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.errors import DataError
-from headwise.data.files.file_source import DataSource
 from headwise.data.formats.csv import guess_delimiter, read_cells, recognise
 from headwise.data.readers.labelled_files import read_examples
 

@@ -6,8 +6,8 @@ import pytest
 
 from headwise.core.errors import ConfigError
 from headwise.data.columns.column_names import TEXT_NAMES
+from headwise.data.columns.file_source import DataSource
 from headwise.data.columns.reading_options import ReadOptions
-from headwise.data.files.file_source import DataSource
 from headwise.data.formats import FORMATS, tsv
 from headwise.data.formats.csv import read_cells, recognise
 from headwise.data.formats.csv_records import DELIMITERS

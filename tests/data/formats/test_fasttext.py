@@ -1,4 +1,4 @@
-from headwise.data.files.file_source import DataSource
+from headwise.data.columns.file_source import DataSource
 from headwise.data.formats.fasttext import read_records
 
 

@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwise.data.columns.cell_values import as_text
+from headwise.data.columns.file_source import DataSource
 from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.errors import DataError
-from headwise.data.files.file_source import DataSource
 from headwise.data.formats.jsonl import read_records
 from headwise.data.items.item_types import infer_task
 from headwise.data.readers.labelled_files import read_examples, read_rows

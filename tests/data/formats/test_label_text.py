@@ -1,8 +1,8 @@
 import pytest
 
 from headwise.core.errors import ConfigError
+from headwise.data.columns.file_source import DataSource
 from headwise.data.columns.reading_options import ReadOptions
-from headwise.data.files.file_source import DataSource
 from headwise.data.formats.label_text import read_records
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from headwise.data.files.file_source import DataSource
+from headwise.data.columns.file_source import DataSource
 from headwise.data.formats.slashed_tags import is_spread, read_sentences, recognise
 
 PENN = """\

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from headwise.data.columns.file_source import DataSource
 from headwise.data.columns.reading_options import ReadOptions
-from headwise.data.files.file_source import DataSource
 from headwise.data.formats.sentiment_trees import parse_tree, read_records
 
 TREE = "(3 (2 It) (4 (2 's) (4 lovely)))"

@@ -1,7 +1,7 @@
 import pytest
 
+from headwise.data.columns.file_source import DataSource, TableLayout
 from headwise.data.columns.reading_options import ReadOptions
-from headwise.data.files.file_source import DataSource, TableLayout
 from headwise.data.formats.table_header import has_header
 from headwise.data.formats.table_rows import records_from_rows
 

@@ -1,7 +1,7 @@
 import pytest
 
+from headwise.data.columns.file_source import DataSource
 from headwise.data.columns.reading_options import ReadOptions
-from headwise.data.files.file_source import DataSource
 from headwise.data.formats.table_header import title_rows
 from headwise.data.formats.table_rows import records_from_rows
 from headwise.data.readers.labelled_files import read_examples

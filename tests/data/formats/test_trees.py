@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwise.data.files.file_source import DataSource
+from headwise.data.columns.file_source import DataSource
 from headwise.data.formats.penn_trees import read_sentences
 
 TREES = """

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from headwise.data.columns.file_source import DataSource
 from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.errors import DataError
-from headwise.data.files.file_source import DataSource
 from headwise.data.formats.tsv import read_cells, unquoted
 from headwise.data.readers.labelled_files import read_examples
 

@@ -6,9 +6,9 @@ Code: HW112.
 from collections.abc import Sequence
 
 from headwise.data.columns.column_names import joined_column_names
+from headwise.data.columns.file_source import DataSource, Record
 from headwise.data.columns.text_columns import names_in
 from headwise.data.errors import DataError
-from headwise.data.files.file_source import DataSource, Record
 
 
 def check_duplicate_names(chosen: object, sample: Sequence[Record], source: DataSource) -> None:

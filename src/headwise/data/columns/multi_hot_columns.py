@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from headwise.core.text_normalization import without_invisible
 from headwise.data.columns.cell_values import as_text
 from headwise.data.columns.column_names import is_never_label
+from headwise.data.columns.file_source import DataSource, Record
 from headwise.data.columns.text_columns import Columns, choose_text, find_column, names_in
-from headwise.data.files.file_source import DataSource, Record
 
 YES = frozenset({"1", "1.0", "true", "yes", "y", "x", "✓", "✔"})
 NO = frozenset({"0", "0.0", "false", "no", "n"})

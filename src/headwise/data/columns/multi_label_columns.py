@@ -25,6 +25,7 @@ from headwise.data.columns.column_names import (
     name_rank,
     normal_name,
 )
+from headwise.data.columns.file_source import DataSource, Record, most_true
 from headwise.data.columns.multi_hot_columns import (
     MultiHotColumns,
     choose_multi_hot_columns,
@@ -43,7 +44,6 @@ from headwise.data.columns.text_columns import (
     names_in,
     tabular_names,
 )
-from headwise.data.files.file_source import DataSource, Record, most_true
 from headwise.data.findings import abbreviate
 from headwise.data.items.labels import parse_number
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from headwise.data.columns.column_contents import Column
 from headwise.data.columns.column_names import PAIR_LABEL_NAMES, PAIR_NAMES, normal_name
 from headwise.data.columns.column_notes import other_labels_notes
+from headwise.data.columns.file_source import DataSource, Record
 from headwise.data.columns.item_options import PairOptions
 from headwise.data.columns.soft_label_columns import WEIGHT_NAMES, choose_weight
 from headwise.data.columns.text_columns import (
@@ -18,7 +19,6 @@ from headwise.data.columns.text_columns import (
     find_column,
 )
 from headwise.data.errors import DataError
-from headwise.data.files.file_source import DataSource, Record
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import numpy as np
 
 from headwise.data.columns.cell_values import as_text
 from headwise.data.columns.column_names import LABEL_NAMES, name_rank, normal_name
+from headwise.data.columns.file_source import DataSource, Record
 from headwise.data.columns.multi_hot_columns import NO, YES, columns_named, guess_multi_hot_columns
 from headwise.data.columns.reading_options import SoftLabelOptions, WeightOptions, split_names
 from headwise.data.columns.text_columns import (
@@ -23,7 +24,6 @@ from headwise.data.columns.text_columns import (
     tabular_names,
 )
 from headwise.data.errors import DataError
-from headwise.data.files.file_source import DataSource, Record
 from headwise.data.items.labels import TOLERANCE, SoftLabel
 
 PROBABILITY_PREFIX, PROBABILITIES_FIELD = "probability:", "probabilities"

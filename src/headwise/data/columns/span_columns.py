@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from headwise.data.columns.column_contents import Column
 from headwise.data.columns.column_names import normal_name
+from headwise.data.columns.file_source import DataSource
 from headwise.data.errors import DataError
-from headwise.data.files.file_source import DataSource
 
 _OFFSETS = (
     ("start", "end"),

@@ -22,10 +22,10 @@ from headwise.data.columns.column_names import (
     normal_name,
 )
 from headwise.data.columns.column_notes import other_labels_notes, unused_columns_notes
+from headwise.data.columns.file_source import DataSource, Record
 from headwise.data.columns.span_columns import span_columns, span_rows_error
 from headwise.data.columns.tabular_columns import TabularColumn
 from headwise.data.errors import DataError
-from headwise.data.files.file_source import DataSource, Record
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from headwise.data.files.file_source import DataSource, Record
+from headwise.data.columns.file_source import DataSource, Record
 from headwise.data.files.tables import TableRow
 from headwise.data.files.text_lines import Line, without_returns
 from headwise.data.formats import csv, fasttext, jsonl, label_text, rasa, tsv

@@ -4,7 +4,7 @@ a text, and with its label, labels or spans."""
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from headwise.data.columns.cell_values import parse_cell
-from headwise.data.files.file_source import DataSource, Record, look_ahead
+from headwise.data.columns.file_source import DataSource, Record, look_ahead
 from headwise.data.formats import (
     annotation_tools,
     argilla,

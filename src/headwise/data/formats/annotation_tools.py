@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from headwise.core.config import JsonMapping, JsonObject
-from headwise.data.files.file_source import DataSource, Record, look_ahead
+from headwise.data.columns.file_source import DataSource, Record, look_ahead
 from headwise.data.formats.unlabelled_records import UnlabelledRecord
 
 DOCCANO, DATATURKS = "doccano's texts without a label", "DataTurks' texts that nobody has annotated"

@@ -21,7 +21,7 @@ from itertools import zip_longest
 from typing import Any, TypeGuard
 
 from headwise.core.config import JsonMapping
-from headwise.data.files.file_source import DataSource, Record, look_ahead
+from headwise.data.columns.file_source import DataSource, Record, look_ahead
 from headwise.data.formats.unlabelled_records import UnlabelledRecord
 
 NAME = "Argilla's records without an answer"

@@ -20,7 +20,7 @@ from itertools import pairwise
 from headwise.core.errors import ConfigError
 from headwise.data.columns.cell_values import as_text
 from headwise.data.columns.column_names import LABEL_NAMES, TEXT_NAMES, most_usual_column, name_rank
-from headwise.data.files.file_source import DataSource, most_true
+from headwise.data.columns.file_source import DataSource, most_true
 from headwise.data.files.text_lines import Line
 from headwise.data.findings import Finding
 from headwise.data.formats.prodigy import is_task

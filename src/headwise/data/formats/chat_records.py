@@ -11,7 +11,7 @@ What the user says becomes the field `text`, the answer the field `label`, if an
 from collections.abc import Iterator, Mapping, Sequence
 
 from headwise.core.config import JsonMapping
-from headwise.data.files.file_source import DataSource, Record
+from headwise.data.columns.file_source import DataSource, Record
 
 _LISTS = ("messages", "conversations", "contents")
 _USERS, _ANSWERING = ("user", "human"), ("assistant", "gpt", "model", "bot")

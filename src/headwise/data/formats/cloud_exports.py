@@ -17,7 +17,7 @@ Their labels become values and lists of names, in fields of the same names.
 from collections.abc import Iterator, Mapping, Sequence
 
 from headwise.core.config import JsonMapping
-from headwise.data.files.file_source import DataSource, Record
+from headwise.data.columns.file_source import DataSource, Record
 from headwise.data.formats.unlabelled_records import UnlabelledRecord
 
 NAME = "texts of the manifest without a label"

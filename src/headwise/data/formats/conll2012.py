@@ -15,8 +15,8 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from headwise.core.lazy_pattern import lazy_pattern
+from headwise.data.columns.file_source import DataSource, most_true
 from headwise.data.errors import DataError
-from headwise.data.files.file_source import DataSource, most_true
 from headwise.data.files.text_lines import Line, without_returns
 from headwise.data.formats.conll import FIELD
 from headwise.data.items.examples import TaggedSentence

@@ -17,9 +17,9 @@ from os import PathLike, fspath
 from typing import NamedTuple
 
 from headwise.core.lazy_pattern import lazy_pattern
+from headwise.data.columns.file_source import DataSource
 from headwise.data.columns.reading_options import DEFAULT_READ_OPTIONS, ReadOptions
 from headwise.data.errors import DataError, OnError, raise_error
-from headwise.data.files.file_source import DataSource
 from headwise.data.files.text_lines import Line, read_lines, without_returns
 from headwise.data.items.parses import cycle_text, find_cycle
 

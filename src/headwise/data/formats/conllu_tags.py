@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from headwise.core.lazy_pattern import lazy_pattern
+from headwise.data.columns.file_source import DataSource, most_true
 from headwise.data.errors import DataError
-from headwise.data.files.file_source import DataSource, most_true
 from headwise.data.files.text_lines import Line
 from headwise.data.formats.conllu import ConlluSentence
 from headwise.data.formats.conllu import read_sentences as read_conllu_sentences

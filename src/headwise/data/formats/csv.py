@@ -14,9 +14,9 @@ from itertools import islice
 from headwise.core.errors import ConfigError
 from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.columns.column_contents import Column
+from headwise.data.columns.file_source import DataSource, fraction_true, look_ahead
 from headwise.data.columns.reading_options import DEFAULT_READ_OPTIONS, ReadOptions
 from headwise.data.errors import DataError
-from headwise.data.files.file_source import DataSource, fraction_true, look_ahead
 from headwise.data.files.text_lines import Line
 from headwise.data.formats.csv_records import DELIMITERS, MARKS, ONE_COLUMN, Cells, Dialect, read_records
 from headwise.data.formats.table_header import (

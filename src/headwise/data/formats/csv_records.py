@@ -12,8 +12,8 @@ from functools import cached_property
 
 from headwise.core import native
 from headwise.core.lazy_pattern import lazy_pattern
+from headwise.data.columns.file_source import DataSource
 from headwise.data.errors import DataError
-from headwise.data.files.file_source import DataSource
 from headwise.data.files.text_lines import Line
 
 LONGEST_FIELD = 1 << 26  # characters; a longer quoted field has a stray quotation mark

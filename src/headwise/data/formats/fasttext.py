@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from headwise.core.lazy_pattern import lazy_pattern
+from headwise.data.columns.file_source import DataSource, Record, most_true
 from headwise.data.columns.reading_options import MultiLabelOptions
-from headwise.data.files.file_source import DataSource, Record, most_true
 from headwise.data.files.text_lines import Line, without_returns
 
 PREFIX = "__label__"

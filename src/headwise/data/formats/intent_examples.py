@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from headwise.core.config import JsonObject
 from headwise.core.lazy_pattern import lazy_pattern
-from headwise.data.files.file_source import DataSource, Record, most_true
+from headwise.data.columns.file_source import DataSource, Record, most_true
 from headwise.data.formats.table_header import has_usual_name_in
 
 _NAMES = ("intent", "tag", "name", "displayName", "category", "label")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.columns.column_names import TEXT_NAMES, name_rank
-from headwise.data.files.file_source import DataSource
+from headwise.data.columns.file_source import DataSource
 from headwise.data.files.text_lines import Line
 from headwise.data.formats.csv_records import LONGEST_FIELD
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.columns.cell_values import as_text
 from headwise.data.columns.column_names import LABEL_NAMES, TEXT_NAMES, has_usual_name
-from headwise.data.files.file_source import DataSource, Record, look_ahead, most_true
+from headwise.data.columns.file_source import DataSource, Record, look_ahead, most_true
 from headwise.data.files.text_lines import Line
 from headwise.data.formats.annotation_exports import flatten_exports
 from headwise.data.formats.csv_records import MOST_FIELDS, too_many_fields_error

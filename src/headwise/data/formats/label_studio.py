@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from headwise.core.config import JsonMapping, JsonObject
-from headwise.data.files.file_source import DataSource, Record, look_ahead
+from headwise.data.columns.file_source import DataSource, Record, look_ahead
 from headwise.data.formats.unlabelled_records import UnlabelledRecord
 
 NAME = "Label Studio's tasks without an annotation"

@@ -9,7 +9,7 @@ and become values or lists, as in the tasks of the full export.
 from collections.abc import Iterator, Mapping, Sequence
 
 from headwise.data.columns.cell_values import parse_cell
-from headwise.data.files.file_source import DataSource, Record, look_ahead
+from headwise.data.columns.file_source import DataSource, Record, look_ahead
 from headwise.data.formats.label_studio import answer_values, taxonomy_names
 
 _FIELDS = ("annotation_id", "annotator", "lead_time")  # that every row has

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from headwise.core.errors import ConfigError
 from headwise.core.lazy_pattern import lazy_pattern
-from headwise.data.columns.reading_options import DEFAULT_READ_OPTIONS
-from headwise.data.files.file_source import (
+from headwise.data.columns.file_source import (
     DataSource,
     Record,
     fraction_true,
@@ -16,6 +15,7 @@ from headwise.data.files.file_source import (
     most_true,
     values_recur,
 )
+from headwise.data.columns.reading_options import DEFAULT_READ_OPTIONS
 from headwise.data.files.text_lines import Line, without_returns
 from headwise.data.formats.table_header import has_header, is_text_name
 from headwise.data.formats.tsv import unquoted

@@ -10,8 +10,8 @@ Codes: HW258 brackets that do not fit together, or a word without a part of spee
 from collections.abc import Iterator, Sequence
 
 from headwise.core.lazy_pattern import lazy_pattern
+from headwise.data.columns.file_source import DataSource
 from headwise.data.errors import DataError
-from headwise.data.files.file_source import DataSource
 from headwise.data.files.text_lines import Line, without_returns
 from headwise.data.items.examples import TaggedSentence
 

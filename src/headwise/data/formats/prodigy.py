@@ -10,7 +10,7 @@ but one: where a single label is asked for, texts that were rejected do not have
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from headwise.data.files.file_source import DataSource, Record, look_ahead
+from headwise.data.columns.file_source import DataSource, Record, look_ahead
 from headwise.data.formats.unlabelled_records import UnlabelledRecord
 
 NAME = "Prodigy's tasks that were not accepted"

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from headwise.core.lazy_pattern import lazy_pattern
-from headwise.data.files.file_source import DataSource, Record
+from headwise.data.columns.file_source import DataSource, Record
 from headwise.data.files.text_lines import Line, without_returns
 
 _INTENT = lazy_pattern(

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from headwise.data.files.file_source import DataSource, look_ahead
+from headwise.data.columns.file_source import DataSource, look_ahead
 from headwise.data.formats.csv_records import Cells
 from headwise.data.formats.table_header import is_numeric_cell
 

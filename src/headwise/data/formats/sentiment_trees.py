@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from headwise.core.lazy_pattern import lazy_pattern
+from headwise.data.columns.file_source import DataSource, Record, most_true
 from headwise.data.errors import DataError
-from headwise.data.files.file_source import DataSource, Record, most_true
 from headwise.data.files.text_lines import Line
 
 _TOKEN = lazy_pattern(r"[()]|[^\s()]+")

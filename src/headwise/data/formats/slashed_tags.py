@@ -12,8 +12,8 @@ Codes: HW251 a token without a tag; HW257 a token without a slash.
 from collections.abc import Iterator, Sequence
 
 from headwise.core.lazy_pattern import lazy_pattern
+from headwise.data.columns.file_source import DataSource, most_true
 from headwise.data.errors import DataError
-from headwise.data.files.file_source import DataSource, most_true
 from headwise.data.files.text_lines import Line, without_returns
 from headwise.data.formats.conll import FIELD
 from headwise.data.formats.tag_checks import shown_tags

@@ -13,7 +13,7 @@ lists of tokens and tags, or, if it has none, each paragraph one with its text a
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from headwise.data.files.file_source import DataSource, Record, look_ahead
+from headwise.data.columns.file_source import DataSource, Record, look_ahead
 
 _CATS = "cats"
 

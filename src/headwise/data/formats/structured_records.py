@@ -5,9 +5,9 @@ from itertools import islice
 
 from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.columns.cell_values import parse_cell
+from headwise.data.columns.file_source import DataSource, Record, look_ahead, most_true
 from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.errors import DataError
-from headwise.data.files.file_source import DataSource, Record, look_ahead, most_true
 from headwise.data.files.text_lines import Line
 from headwise.data.formats import csv, jsonl, rasa
 from headwise.data.formats.annotation_exports import flatten_tables

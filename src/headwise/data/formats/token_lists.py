@@ -10,7 +10,7 @@ from typing import Any, TypeGuard
 
 from headwise.data.columns.cell_values import as_text
 from headwise.data.columns.column_names import LABEL_NAMES, TEXT_NAMES, name_rank, normal_name
-from headwise.data.files.file_source import DataSource, look_ahead, most_true
+from headwise.data.columns.file_source import DataSource, look_ahead, most_true
 from headwise.data.files.text_lines import Line
 from headwise.data.formats.structured_records import read_structured, sample_rows
 from headwise.data.formats.unlabelled_records import labelled_records

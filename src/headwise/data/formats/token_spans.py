@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from headwise.data.columns.column_names import TEXT_NAMES, most_usual_column, name_rank, normal_name
-from headwise.data.files.file_source import DataSource, Record, look_ahead, most_true
+from headwise.data.columns.file_source import DataSource, Record, look_ahead, most_true
 from headwise.data.formats.span_values import SPAN_NAMES, CharacterSpan, parse_span
 
 TOKENS, TAGS = "tokens", "ner_tags"

@@ -10,7 +10,7 @@ where nearly every row has such a field, as in csv.
 from collections.abc import Iterator, Sequence
 
 from headwise.core.lazy_pattern import lazy_pattern
-from headwise.data.files.file_source import DataSource, fraction_true, look_ahead
+from headwise.data.columns.file_source import DataSource, fraction_true, look_ahead
 from headwise.data.files.text_lines import Line, without_returns
 from headwise.data.formats.csv import HEAD_LINES, SINGLE_QUOTES_NOTE, has_single_quotes
 from headwise.data.formats.csv_records import MARKS, Cells, Dialect, read_records

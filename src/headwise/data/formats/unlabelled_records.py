@@ -6,7 +6,7 @@ They are predicted like others, and left out where answers are read.
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from headwise.data.files.file_source import DataSource, Record
+from headwise.data.columns.file_source import DataSource, Record
 
 
 class UnlabelledRecord(Record):

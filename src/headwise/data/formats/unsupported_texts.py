@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from headwise.core.lazy_pattern import lazy_pattern
+from headwise.data.columns.file_source import fraction_true
 from headwise.data.errors import DataError
-from headwise.data.files.file_source import fraction_true
 from headwise.data.formats import rasa
 
 _MOST = 0.9  # of the lines must look alike

@@ -5,10 +5,10 @@ from itertools import islice
 from typing import ClassVar
 
 from headwise.data.columns.column_names import normal_name
+from headwise.data.columns.file_source import DataSource, FileHead
 from headwise.data.columns.item_options import DEFAULT_BAG_OPTIONS, BagOptions
 from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.errors import OnError, raise_error
-from headwise.data.files.file_source import DataSource, FileHead
 from headwise.data.formats.csv import read_cells
 from headwise.data.items.dataset import InputRow, InputRows
 from headwise.data.items.examples import DisplayNames

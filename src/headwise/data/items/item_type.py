@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 from headwise.core.config import from_dict
 from headwise.core.errors import ConfigError
 from headwise.core.tokenizer import Tokenizer, count_words
+from headwise.data.columns.file_source import FileHead
 from headwise.data.errors import OnError, raise_error
-from headwise.data.files.file_source import FileHead
 from headwise.data.files.fingerprint import Fingerprint, hash_fields
 from headwise.data.items.dataset import InputRows
 from headwise.data.items.examples import DisplayNames, Parse

@@ -10,10 +10,10 @@ from headwise.core.config import from_dict
 from headwise.core.errors import ConfigError
 from headwise.core.tokenizer import Tokenizer, first_words
 from headwise.data.columns.column_names import is_pair_header
+from headwise.data.columns.file_source import FileHead
 from headwise.data.columns.item_options import DEFAULT_PAIR_OPTIONS, PairOptions
 from headwise.data.columns.pair_columns import PairColumns
 from headwise.data.errors import DataError, OnError, raise_error
-from headwise.data.files.file_source import FileHead
 from headwise.data.items.dataset import Dataset, InputRows
 from headwise.data.items.examples import DisplayNames, Pair, Parse, first_heads, parse_field, weight_field
 from headwise.data.items.item_type import ItemType

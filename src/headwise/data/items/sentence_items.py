@@ -7,10 +7,10 @@ from typing import ClassVar, Self
 
 from headwise.core.config import from_dict
 from headwise.core.tokenizer import Tokenizer, get_tokenizer, normalize_tokens
+from headwise.data.columns.file_source import FileHead
 from headwise.data.columns.item_options import DEFAULT_TAG_OPTIONS, TagOptions
 from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.errors import DataError, OnError, raise_error
-from headwise.data.files.file_source import FileHead
 from headwise.data.items.dataset import InputRow, InputRows
 from headwise.data.items.examples import (
     DisplayNames,

@@ -10,11 +10,11 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from headwise.core.errors import ConfigError
+from headwise.data.columns.file_source import FileHead
 from headwise.data.columns.item_options import DEFAULT_STREAM_OPTIONS, StreamOptions
 from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.errors import DataError, OnError, raise_error
 from headwise.data.files.compression import read_once
-from headwise.data.files.file_source import FileHead
 from headwise.data.files.fingerprint import Fingerprint
 from headwise.data.items.dataset import Dataset, InputRows
 from headwise.data.items.examples import DisplayNames, Example, parse_field

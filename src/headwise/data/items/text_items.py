@@ -17,6 +17,7 @@ from headwise.data.columns.column_names import (
     is_pair_header,
     normal_name,
 )
+from headwise.data.columns.file_source import FileHead, look_ahead
 from headwise.data.columns.multi_hot_columns import MultiHotColumns
 from headwise.data.columns.multi_label_columns import (
     LIST_SEPARATOR,
@@ -33,7 +34,6 @@ from headwise.data.columns.reading_options import (
 from headwise.data.columns.tabular_columns import TabularColumn
 from headwise.data.columns.text_columns import columns_of, names_in
 from headwise.data.errors import DataError, OnError, raise_error
-from headwise.data.files.file_source import FileHead, look_ahead
 from headwise.data.formats import FORMATS
 from headwise.data.items.dataset import Dataset, InputRows
 from headwise.data.items.examples import (

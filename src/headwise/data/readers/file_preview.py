@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from io import BytesIO
 
 from headwise.core.lazy_pattern import lazy_pattern
+from headwise.data.columns.file_source import FileHead, look_ahead
 from headwise.data.errors import DataError
 from headwise.data.files.archives import open_file, read_files
 from headwise.data.files.compression import open_beginning, peek_arrived, plain_name, read_once
-from headwise.data.files.file_source import FileHead, look_ahead
 from headwise.data.files.label_folders import folder_lines
 from headwise.data.files.tables import row_line, table_kind, table_rows
 from headwise.data.files.text_lines import Line, decoded_lines, read_piece

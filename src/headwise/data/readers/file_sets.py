@@ -11,9 +11,9 @@ from typing import Any
 
 from headwise.core.text_normalization import without_invisible
 from headwise.data.columns.cell_values import as_text
+from headwise.data.columns.file_source import DataSource
 from headwise.data.errors import DataError, OnError, raise_error
 from headwise.data.files.file_lists import FileLine, Files
-from headwise.data.files.file_source import DataSource
 from headwise.data.findings import abbreviate
 from headwise.data.formats import FORMATS
 from headwise.data.items.dataset import InputRow, InputRows

@@ -13,6 +13,7 @@ from headwise.core.text_normalization import without_invisible
 from headwise.data.columns.cell_values import as_text, is_link, is_structured
 from headwise.data.columns.column_names import join_text_parts, joined_column_names
 from headwise.data.columns.duplicate_names import check_duplicate_names, duplicate_name_error
+from headwise.data.columns.file_source import DataSource, Record, look_ahead
 from headwise.data.columns.multi_hot_columns import MultiHotColumns, has_label_columns
 from headwise.data.columns.multi_label_columns import cells_of, choose_multi_label_columns, is_unlabelled
 from headwise.data.columns.reading_options import (
@@ -31,7 +32,6 @@ from headwise.data.columns.soft_label_columns import (
 from headwise.data.columns.tabular_columns import TabularColumn
 from headwise.data.columns.text_columns import Columns, choose_columns, names_in, tabular_names
 from headwise.data.errors import NO_LABEL_CODES, DataError, OnError, raise_error
-from headwise.data.files.file_source import DataSource, Record, look_ahead
 from headwise.data.files.label_folders import is_flat
 from headwise.data.files.parquet import parquet_columns
 from headwise.data.files.tables import TABLES

@@ -12,12 +12,12 @@ from os import PathLike, fspath
 
 from headwise.core.text_normalization import without_invisible
 from headwise.data.columns.cell_values import as_text
+from headwise.data.columns.file_source import DataSource, Record, look_ahead, most_true
 from headwise.data.columns.item_options import DEFAULT_PAIR_OPTIONS, PairOptions
 from headwise.data.columns.pair_columns import PairColumns, choose_pair_columns
 from headwise.data.columns.soft_label_columns import read_weight
 from headwise.data.errors import DataError, OnError, raise_error
 from headwise.data.files.archives import read_member_lines
-from headwise.data.files.file_source import DataSource, Record, look_ahead, most_true
 from headwise.data.files.text_lines import Line, without_returns
 from headwise.data.formats import FORMATS
 from headwise.data.items.dataset import Dataset, InputRow, InputRows

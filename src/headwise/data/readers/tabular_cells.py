@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 
 from headwise.core.errors import ConfigError
 from headwise.data.columns.cell_values import as_text
+from headwise.data.columns.file_source import DataSource, Record
 from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.columns.tabular_columns import TabularColumn, TabularRow, features_text, guess_type
 from headwise.data.errors import OnError
-from headwise.data.files.file_source import DataSource, Record
 from headwise.data.items.examples import Example
 
 AnyExample = TypeVar("AnyExample", bound=Example)

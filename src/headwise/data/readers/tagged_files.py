@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from headwise.core.errors import ConfigError
 from headwise.core.tokenizer import get_tokenizer
+from headwise.data.columns.file_source import DataSource, look_ahead
 from headwise.data.columns.item_options import DEFAULT_TAG_OPTIONS, TaggedFormat, TagOptions
 from headwise.data.columns.reading_options import WeightOptions
 from headwise.data.errors import DataError, OnError, raise_error
-from headwise.data.files.file_source import DataSource, look_ahead
 from headwise.data.files.tables import files_of_records
 from headwise.data.files.text_lines import Line
 from headwise.data.findings import SHOWN, Finding, abbreviate, with_remainder

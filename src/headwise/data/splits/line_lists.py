@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from headwise.core.errors import ConfigError
+from headwise.data.columns.file_source import DataSource
 from headwise.data.errors import DataError
-from headwise.data.files.file_source import DataSource
 from headwise.data.formats.csv import read_cells
 from headwise.data.items.examples import Example, writable_separator
 from headwise.data.splits.data_parts import DataParts
