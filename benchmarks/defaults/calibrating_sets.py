@@ -21,7 +21,7 @@ from benchmarks.defaults.calibrating import DRAWS, show
 from headwise.data.items.examples import MultiLabelExample
 from headwise.data.items.label_types import LABEL_SET_TYPE
 from headwise.data.items.labels import multi_hot_targets
-from headwise.linear.linear_fit import fit_linear
+from headwise.linear.linear_fit import LinearExamples, fit_linear
 from headwise.metrics.calibration import fit_recalibration, label_set_loss
 from headwise.metrics.multi_label_scores import fit_binary_temperature, mean_binary_loss, set_rates
 from headwise.metrics.thresholds import fit_thresholds
@@ -56,7 +56,9 @@ def main() -> None:
         names = sorted({label for each in labels[:LEARNT] for label in each})
         known = [MultiLabelExample("", labels=tuple(n for n in each if n in names)) for each in labels]
         has = multi_hot_targets(known, names)
-        fitted = fit_linear(texts[:LEARNT], has[:LEARNT], len(names), label_type=LABEL_SET_TYPE)
+        fitted = fit_linear(
+            LinearExamples(texts[:LEARNT], has[:LEARNT], len(names), label_type=LABEL_SET_TYPE)
+        )
         temperature = fit_binary_temperature(fitted.oof_scores, has[:LEARNT])
         thresholds = fit_thresholds(fitted.oof_scores / temperature, has[:LEARNT])
         logits, true = fitted.model.scores(texts[LEARNT:], None) / temperature, has[LEARNT:]

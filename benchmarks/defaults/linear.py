@@ -42,7 +42,7 @@ from benchmarks.defaults.default_sets import DataSet, Part, load, subset
 from benchmarks.defaults.default_table import print_tables
 from benchmarks.defaults.default_taggers import _score, crf
 from headwise.data.items.examples import TaggedSentence
-from headwise.linear.linear_fit import fit_linear
+from headwise.linear.linear_fit import LinearExamples, fit_linear
 from headwise.linear.tag_crf import fit_crf
 from headwise.metrics.classification_scores import score_labels
 
@@ -72,7 +72,9 @@ def ours(train: Part, test: Part) -> Result:
     names = sorted(set(train.labels))
     number = {name: n for n, name in enumerate(names)}
     began = time.monotonic()
-    fitted = fit_linear(train.items, np.array([number[own] for own in train.labels]), len(names))
+    fitted = fit_linear(
+        LinearExamples(train.items, np.array([number[own] for own in train.labels]), len(names))
+    )
     seconds, began = time.monotonic() - began, time.monotonic()
     logits = fitted.model.scores(test.items)
     testing = time.monotonic() - began

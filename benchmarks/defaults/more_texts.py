@@ -23,7 +23,7 @@ from benchmarks.defaults.default_sets import GROUPS, load
 from headwise.core.tokenizer import get_tokenizer
 from headwise.data.items.examples import TaggedSentence
 from headwise.data.items.labels import label_names
-from headwise.linear.linear_fit import fit_linear
+from headwise.linear.linear_fit import LinearExamples, fit_linear
 from headwise.linear.tag_crf import fit_crf
 from headwise.linear.tfidf_features import BlockReader
 from headwise.metrics.label_quality import select_items, tag_uncertainty
@@ -49,7 +49,9 @@ class Texts:
         """What a model of some texts says of others."""
         dense = [None if self.vectors is None else self.vectors[rows] for rows in (train, asked)]
         texts = [self.items[row] for row in train]
-        fitted = fit_linear(texts, self.targets[train], len(self.names), dense=dense[0], folds=folds)
+        fitted = fit_linear(
+            LinearExamples(texts, self.targets[train], len(self.names), dense=dense[0]), folds=folds
+        )
         return fitted.model.scores([self.items[row] for row in asked], dense[1])
 
     def accuracy(self, train: NDArray[np.int64], test: NDArray[np.int64]) -> float:

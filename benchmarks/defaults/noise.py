@@ -26,7 +26,7 @@ from headwise.app.workflows.tag_errors import find_tag_issues
 from headwise.core.tokenizer import get_tokenizer
 from headwise.data.items.labels import label_names
 from headwise.data.readers.tagged_files import read_tagged
-from headwise.linear.linear_fit import fit_linear
+from headwise.linear.linear_fit import LinearExamples, fit_linear
 from headwise.linear.linear_settings import LinearSettings
 from headwise.metrics.label_quality import find_label_issues
 from headwise.metrics.tag_schemes import read_spans, write_tags
@@ -71,8 +71,8 @@ def accuracy(
     base, _ = choose_base(AUTO, words[0])
     dense = [None if base is None else base.texts(own) for own in words]
     settings = LinearSettings(dense=0.0 if base is None else 2.0)
-    how = {"dense": dense[0], "settings": settings, "sample_weight": weights}
-    found = fit_linear(texts, targets[kept], len(names), **how).model
+    examples = LinearExamples(texts, targets[kept], len(names), dense=dense[0], sample_weight=weights)
+    found = fit_linear(examples, settings=settings).model
     truth = np.array([names.index(label) for label in data.test.labels])
     return float((found.scores(list(data.test.items), dense[1]).argmax(axis=1) == truth).mean())
 

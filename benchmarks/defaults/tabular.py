@@ -43,7 +43,7 @@ from benchmarks.defaults.default import commit
 from headwise import TextClassifier
 from headwise.data.columns.tabular_columns import TabularColumn
 from headwise.data.readers.tabular_cells import row_of
-from headwise.linear.linear_fit import fit_linear
+from headwise.linear.linear_fit import LinearExamples, fit_linear
 from headwise.linear.tabular_features import encode_rows, fit_encodings
 from headwise.metrics.classification_scores import score_labels
 
@@ -119,7 +119,7 @@ def with_linear(train: Rows, test: Rows, seed: int, *, columns: bool) -> float:
     targets, truth = (np.array([labels.index(row["label"]) for row in rows]) for rows in (train, test))
     texts, new = ([row["text"] for row in rows] for rows in (train, test))
     numbers, asked_numbers = (encode_rows(encodings, rows) if columns else None for rows in (read, asked))
-    fitted = fit_linear(texts, targets, len(labels), numbers=numbers, seed=seed)
+    fitted = fit_linear(LinearExamples(texts, targets, len(labels), numbers=numbers), seed=seed)
     scores = fitted.model.scores(new, None, asked_numbers)
     return score_labels(scores.argmax(axis=1), truth, labels).accuracy
 

@@ -17,7 +17,7 @@ from benchmarks.defaults.default_sets import load
 from headwise.core.errors import ConfigError
 from headwise.core.tokenizer import get_tokenizer
 from headwise.data.items.labels import label_names
-from headwise.linear.linear_fit import fit_linear
+from headwise.linear.linear_fit import LinearExamples, fit_linear
 from headwise.metrics.operating_points import RiskCoverageCurve, confidence_threshold
 from headwise.text.static_embeddings.base_choice import AUTO, choose_base
 
@@ -37,7 +37,7 @@ def held_and_new(name: str) -> tuple[list[str], list[np.ndarray], list[np.ndarra
     words = [[read(text) for text in part.items] for part in parts]
     base, _ = choose_base(AUTO, words[0])
     dense = [None if base is None else base.texts(own) for own in words]
-    fitted = fit_linear(list(parts[0].items), targets[0], len(names), dense=dense[0])
+    fitted = fit_linear(LinearExamples(list(parts[0].items), targets[0], len(names), dense=dense[0]))
     scores = fitted.oof_scores, fitted.model.scores(list(data.test.items), dense[1])
     return names, [softmax(own.astype(np.float64), axis=1) for own in scores], targets
 

@@ -18,7 +18,7 @@ import torch
 
 from headwise.artifacts import StoreError, load_model, read_info, save_model
 from headwise.core.errors import HeadwiseError
-from headwise.linear.linear_fit import fit_linear
+from headwise.linear.linear_fit import LinearExamples, fit_linear
 from headwise.nn.networks.linear_members import TextLinearBuffers
 
 WEIGHTS = "model.safetensors"
@@ -571,7 +571,7 @@ def with_linear_model(folder: Path, classes: int = 2) -> Path:
     texts = ["red apples", "green pears", "red cherries", "green plums"] * 3
     model = load_model(folder)
     model.add_linear_model(
-        TextLinearBuffers.of(fit_linear(texts, np.arange(12) % 2, 2).model), 1.0, share=0.5
+        TextLinearBuffers.of(fit_linear(LinearExamples(texts, np.arange(12) % 2, 2)).model), 1.0, share=0.5
     )
     save_model(model, folder.parent / "linear_model", data={}, training={}, metrics={})
     return folder.parent / "linear_model"
@@ -616,7 +616,9 @@ def many_labels(make_model, save) -> Path:
     model = make_model(labels=tuple(f"l{n}" for n in range(40)))
     texts = [f"red apples{n} green pears" for n in range(80)]
     model.add_linear_model(
-        TextLinearBuffers.of(fit_linear(texts, np.arange(80) % 40, 40).model), 1.0, share=0.5
+        TextLinearBuffers.of(fit_linear(LinearExamples(texts, np.arange(80) % 40, 40)).model),
+        1.0,
+        share=0.5,
     )
     return save(model)
 

@@ -6,7 +6,7 @@ import pytest
 from headwise.linear import linear_fit as text_fit
 from headwise.linear import setting_search as comparison
 from headwise.linear import training_data as text_data
-from headwise.linear.linear_fit import fit_linear
+from headwise.linear.linear_fit import LinearExamples, fit_linear
 from headwise.linear.linear_settings import STRENGTHS, LinearSettings
 from headwise.linear.setting_search import SettingSearch
 
@@ -22,7 +22,7 @@ def test_threads_change_nothing(most, monkeypatch):
     fits = []
     for threads in (1, 3):
         monkeypatch.setattr(comparison, "usable_threads", lambda threads=threads: threads)
-        fits.append(fit_linear(texts, targets, 3, dense=vectors))
+        fits.append(fit_linear(LinearExamples(texts, targets, 3, dense=vectors)))
     one, other = fits
     assert one.settings == other.settings
     assert np.array_equal(one.oof_scores, other.oof_scores)
@@ -59,12 +59,12 @@ def test_much_work_is_compared_in_a_hurry(monkeypatch):
         "fit_svm_columns",
         lambda *a, **how: (asked.append(how["tolerance"]), solve(*a, **how))[1],
     )
-    fit_linear(texts, targets, 3)
+    fit_linear(LinearExamples(texts, targets, 3))
     assert set(asked) == {None}
     searched = asked[:-1]  # and the last on all texts
     asked.clear()
     monkeypatch.setattr(comparison, "LARGE_WORK", 0)
-    found = fit_linear(texts, targets, 3)
+    found = fit_linear(LinearExamples(texts, targets, 3))
     assert len(asked[:-6]) <= len(searched)
     assert asked[-6:] == [None] * 6  # of what is chosen: five folds, and all texts
     assert set(asked[:-6]) == {comparison.FAST_TOLERANCE}
@@ -78,19 +78,19 @@ def test_machines_side_by_side_have_their_limit(monkeypatch):
     run = comparison.run_jobs
     monkeypatch.setattr(comparison, "run_jobs", lambda work, jobs, n: (asked.append(n), run(work, jobs, 1)))
     texts, targets = corpus(3, 60, seed=2)
-    model = fit_linear(texts, targets, 3).model
+    model = fit_linear(LinearExamples(texts, targets, 3)).model
     cells = 3 * sum(len(own) for own in model.blocks.values())
     assert set(asked) == {64}
     asked.clear()
     monkeypatch.setattr(comparison, "MOST_SIDE_BY_SIDE", 2 * cells)
-    fit_linear(texts, targets, 3)
+    fit_linear(LinearExamples(texts, targets, 3))
     assert max(asked) <= 2
     monkeypatch.setattr(comparison, "MOST_SIDE_BY_SIDE", 1)
-    fit_linear(texts, targets, 3)
+    fit_linear(LinearExamples(texts, targets, 3))
     assert asked[-1] == 1
     monkeypatch.setattr(comparison, "MOST_SIDE_BY_SIDE", 10**9)
-    fit_linear(texts, targets, 3)
+    fit_linear(LinearExamples(texts, targets, 3))
     assert asked[-1] == 64
     monkeypatch.setattr(comparison, "LARGE_WORK", 1e9)
-    fit_linear(texts, targets, 3)
+    fit_linear(LinearExamples(texts, targets, 3))
     assert asked[-1] == 1

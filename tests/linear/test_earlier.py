@@ -8,7 +8,7 @@ from scipy.sparse import csr_matrix
 from headwise.data.items.label_types import LABEL_SET_TYPE, SINGLE_LABEL_TYPE
 from headwise.linear import linear_tables as text_tables
 from headwise.linear import svm_solver as solver
-from headwise.linear.linear_fit import fit_linear
+from headwise.linear.linear_fit import LinearExamples, fit_linear
 from headwise.linear.linear_settings import LinearSettings
 from headwise.linear.linear_warm_start import LinearWarmStart
 from headwise.linear.linear_weights import DesignMatrix
@@ -61,14 +61,14 @@ def test_what_learns_nothing_says_what_the_earlier_said(classes, size):
     random = np.random.default_rng(0)
     texts, targets = corpus(classes, 200)
     vectors = random.normal(size=(200, 5)).astype(np.float32) + 3 if size else None
-    first = fit_linear(texts, targets, classes, dense=vectors).model
+    first = fit_linear(LinearExamples(texts, targets, classes, dense=vectors)).model
     some = slice(0, 60)
     given = None if vectors is None else vectors[some]
     dense = 1.0 if size else 0.0
     quiet = LinearSettings(tuple(first.blocks), ratios=False, strength=1e-7, dense=dense, start=1.0)
     earlier = earlier_of(first, range(classes))
     again = fit_linear(
-        texts[some], targets[some], classes, dense=given, settings=quiet, previous=earlier
+        LinearExamples(texts[some], targets[some], classes, dense=given), settings=quiet, previous=earlier
     ).model
     before, after = first.scores(texts, vectors), again.scores(texts, vectors)
     slope = (before * after).sum() / (before * before).sum()
@@ -76,11 +76,11 @@ def test_what_learns_nothing_says_what_the_earlier_said(classes, size):
 
 
 def test_few_texts_go_further():
-    first = fit_linear(*corpus(3, 400, noise=0.6), 3).model
+    first = fit_linear(LinearExamples(*corpus(3, 400, noise=0.6), 3)).model
     texts, targets = corpus(3, 15, seed=1, noise=0.6)
     tests, truth = corpus(3, 300, seed=2, noise=0.6)
-    anew = fit_linear(texts, targets, 3).model.scores(tests)
-    found = fit_linear(texts, targets, 3, previous=earlier_of(first, range(3)))
+    anew = fit_linear(LinearExamples(texts, targets, 3)).model.scores(tests)
+    found = fit_linear(LinearExamples(texts, targets, 3), previous=earlier_of(first, range(3)))
     on = found.model.scores(tests)
     assert found.settings.start > 0
     assert (on.argmax(1) == truth).mean() > (anew.argmax(1) == truth).mean() + 0.1
@@ -88,8 +88,8 @@ def test_few_texts_go_further():
 
 def test_an_earlier_model_that_is_wrong_is_left():
     texts, targets = corpus(2, 300, noise=0.1)
-    first = fit_linear(texts, 1 - targets, 2).model
-    found = fit_linear(texts, targets, 2, previous=earlier_of(first, range(2)))
+    first = fit_linear(LinearExamples(texts, 1 - targets, 2)).model
+    found = fit_linear(LinearExamples(texts, targets, 2), previous=earlier_of(first, range(2)))
     assert found.settings.start == 0
     assert found.cv_score > 0.9
 
@@ -99,7 +99,7 @@ def test_an_earlier_model_that_is_wrong_is_left():
     [(2, (1, 0)), (2, (-1, 0, 1)), (2, (1, -1)), (3, (2, 0)), (3, (1, -1, 2)), (3, (-1, 1))],
 )
 def test_labels_keep_their_scores_and_new_ones_begin_with_none(before, labels):
-    first = earlier_of(fit_linear(*corpus(before, 100), before).model, labels)
+    first = earlier_of(fit_linear(LinearExamples(*corpus(before, 100), before)).model, labels)
     texts = corpus(before, 20, seed=1)[0]
     said = first.model.coefficients.scores(first.model.rows(texts))
     full = np.hstack([-said, said]) if before == 2 else said
@@ -112,9 +112,9 @@ def test_labels_keep_their_scores_and_new_ones_begin_with_none(before, labels):
 
 def test_it_knows_the_words_of_both_and_how_rare_they_were():
     texts, targets = corpus(2, 100)
-    first = fit_linear(texts, targets, 2).model
+    first = fit_linear(LinearExamples(texts, targets, 2)).model
     others, own = corpus(2, 100, first=5)
-    model = fit_linear(others, own, 2, previous=earlier_of(first, range(2))).model
+    model = fit_linear(LinearExamples(others, own, 2), previous=earlier_of(first, range(2))).model
     for name, theirs in first.blocks.items():
         keys = model.blocks[name].keys
         assert (np.diff(keys.astype(np.int64)) > 0).all()
@@ -125,7 +125,7 @@ def test_it_knows_the_words_of_both_and_how_rare_they_were():
 
 
 def test_of_too_many_words_those_with_the_largest_weights_stay():
-    first = fit_linear(*corpus(3, 200), 3).model
+    first = fit_linear(LinearExamples(*corpus(3, 200), 3)).model
     earlier = earlier_of(first, range(3))
     nothing = FeatureVocabulary(np.zeros(0, dtype=np.uint32), np.zeros(0, dtype=np.float32))
     some = {name: earlier.vocabulary(name, nothing, 5) for name in first.blocks}
@@ -144,7 +144,7 @@ def test_of_too_many_words_those_with_the_largest_weights_stay():
 def test_label_sets_and_soft_labels_go_on_too():
     texts, targets = corpus(3, 200)
     sets = np.eye(3, dtype=np.bool_)[targets]
-    first = fit_linear(texts, sets, 3, label_type=LABEL_SET_TYPE).model
+    first = fit_linear(LinearExamples(texts, sets, 3, label_type=LABEL_SET_TYPE)).model
     few, own = corpus(3, 12, seed=1)
     tests, truth = corpus(3, 200, seed=2)
     for label_type, given in (
@@ -152,26 +152,26 @@ def test_label_sets_and_soft_labels_go_on_too():
         (SINGLE_LABEL_TYPE, np.eye(3)[own] * 0.8 + 0.2 / 3),
     ):
         previous = earlier_of(first, range(3))
-        found = fit_linear(few, given, 3, label_type=label_type, previous=previous).model
+        found = fit_linear(LinearExamples(few, given, 3, label_type=label_type), previous=previous).model
         assert (found.scores(tests).argmax(1) == truth).mean() > 0.8
 
 
 def test_thinned_weights_are_gone_on_with(monkeypatch):
     texts, targets = corpus(40, 400, noise=0.1)
-    first = TextLinearBuffers.of(fit_linear(texts, targets, 40).model)
+    first = TextLinearBuffers.of(fit_linear(LinearExamples(texts, targets, 40)).model)
     assert first.tables.stored_weights
     monkeypatch.setattr(text_tables, "MOST_DENSE", 1)
     earlier = LinearWarmStart(first.contents(), tuple(range(40)))
     assert isinstance(earlier.model.coefficients.weights, csr_matrix)
     few, own = corpus(40, 80, seed=1, noise=0.1)
     tests, truth = corpus(40, 200, seed=2, noise=0.1)
-    found = fit_linear(few, own, 40, previous=earlier).model.scores(tests)
+    found = fit_linear(LinearExamples(few, own, 40), previous=earlier).model.scores(tests)
     assert (found.argmax(1) == truth).mean() > 0.8
 
 
 def test_labels_of_which_it_knows_none():
     texts, targets = corpus(2, 80)
-    first = fit_linear(texts, targets, 2).model
-    found = fit_linear(texts, targets, 2, previous=earlier_of(first, (-1, -1)))
+    first = fit_linear(LinearExamples(texts, targets, 2)).model
+    found = fit_linear(LinearExamples(texts, targets, 2), previous=earlier_of(first, (-1, -1)))
     assert found.settings.start == 0
     assert found.cv_score > 0.8

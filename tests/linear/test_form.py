@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from headwise.core.surface_features import FEATURE_COUNT, describe_value, surface_features
 from headwise.data.items.label_types import NUMERIC_LABEL_TYPE
 from headwise.linear.dense_features import StandardizedFeatures
-from headwise.linear.linear_fit import fit_linear
+from headwise.linear.linear_fit import LinearExamples, fit_linear
 from headwise.linear.linear_settings import LinearSettings
 from headwise.linear.linear_warm_start import LinearWarmStart
 from headwise.nn.networks.linear_members import TextLinearBuffers
@@ -84,12 +84,13 @@ def of_length(texts: int, seed: int = 0) -> tuple[list[str], np.ndarray]:
 def test_numbers_that_go_by_length_are_learnt():
     texts, lengths = of_length(300)
     wanted = ((lengths - lengths.mean()) / lengths.std()).astype(np.float32)
-    found = fit_linear(texts, wanted, 1, label_type=NUMERIC_LABEL_TYPE)
+    found = fit_linear(LinearExamples(texts, wanted, 1, label_type=NUMERIC_LABEL_TYPE))
     assert found.settings.form
     assert found.model.form
     assert found.cv_score > 0.9
     plain = fit_linear(
-        texts, wanted, 1, label_type=NUMERIC_LABEL_TYPE, settings=LinearSettings(ratios=False)
+        LinearExamples(texts, wanted, 1, label_type=NUMERIC_LABEL_TYPE),
+        settings=LinearSettings(ratios=False),
     )
     assert plain.cv_score < found.cv_score - 0.1
     others, theirs = of_length(100, 1)
@@ -106,18 +107,20 @@ def test_labels_that_go_by_capitals_are_learnt():
     texts, _ = of_length(200)
     targets = np.arange(200) % 2
     loud = [text.upper() if label else text for text, label in zip(texts, targets, strict=True)]
-    found = fit_linear(loud, targets, 2)
+    found = fit_linear(LinearExamples(loud, targets, 2))
     assert found.cv_score > 0.95
-    assert fit_linear(loud, targets, 2, settings=LinearSettings()).cv_score < 0.8
+    assert fit_linear(LinearExamples(loud, targets, 2), settings=LinearSettings()).cv_score < 0.8
 
 
 def test_what_an_earlier_model_makes_of_the_form_is_gone_on_with():
     texts, lengths = of_length(300)
     wanted = ((lengths - lengths.mean()) / lengths.std()).astype(np.float32)
-    first = fit_linear(texts, wanted, 1, label_type=NUMERIC_LABEL_TYPE).model
+    first = fit_linear(LinearExamples(texts, wanted, 1, label_type=NUMERIC_LABEL_TYPE)).model
     few, theirs = of_length(12, 2)
     near = ((theirs - lengths.mean()) / lengths.std()).astype(np.float32)
-    found = fit_linear(few, near, 1, label_type=NUMERIC_LABEL_TYPE, previous=LinearWarmStart(first, (0,)))
+    found = fit_linear(
+        LinearExamples(few, near, 1, label_type=NUMERIC_LABEL_TYPE), previous=LinearWarmStart(first, (0,))
+    )
     others, far = of_length(100, 1)
     assert found.model.form
     assert np.corrcoef(found.model.scores(others)[:, 0], far)[0, 1] > 0.95
@@ -135,6 +138,6 @@ def test_texts_that_are_not_judged_and_rare_forms_do_not_decide():
 @pytest.mark.parametrize("form", [True, False])
 def test_the_form_is_read_where_the_settings_say_so(form):
     texts, _ = of_length(60)
-    found = fit_linear(texts, np.arange(60) % 3, 3, settings=LinearSettings(form=form))
+    found = fit_linear(LinearExamples(texts, np.arange(60) % 3, 3), settings=LinearSettings(form=form))
     assert found.model.form == form
     assert len(found.model.coefficients.dense) == FEATURE_COUNT * form

@@ -9,7 +9,7 @@ import pytest
 from headwise.core.scratch import ScratchFile, scratch_folder
 from headwise.data.items.label_types import LABEL_SET_TYPE, NUMERIC_LABEL_TYPE, SINGLE_LABEL_TYPE, LabelType
 from headwise.linear import large_fit, tfidf_features
-from headwise.linear.linear_fit import fit_linear
+from headwise.linear.linear_fit import LinearExamples, fit_linear
 from headwise.linear.linear_settings import LinearSettings
 from headwise.linear.tfidf_features import BlockReader
 
@@ -32,12 +32,12 @@ class ComputedVectors:
         return self.vectors[texts]
 
 
-def both(monkeypatch, texts, targets, classes, entries=500, **how):
+def both(monkeypatch, examples, entries=500, **how):
     """The fits in memory and from a file, in portions of so many features."""
-    in_memory = fit_linear(texts, targets, classes, **how)
+    in_memory = fit_linear(examples, **how)
     monkeypatch.setattr(large_fit, "MOST_ENTRIES", 0)
     monkeypatch.setattr(large_fit, "_PORTION_ENTRIES", entries)
-    return in_memory, fit_linear(texts, targets, classes, **how)
+    return in_memory, fit_linear(examples, **how)
 
 
 def targets_of(kind: str, labels: np.ndarray) -> tuple[LabelType, np.ndarray, int]:
@@ -57,15 +57,9 @@ def test_scores_are_those_of_a_fit_in_memory(monkeypatch, kind):
     label_type, targets, classes = targets_of(kind, labels)
     vectors = RANDOM.standard_normal((200, 5)).astype(np.float32)
     settings = LinearSettings(ratios=kind == "labels", dense=1.0, form=True)
-    how = {
-        "label_type": label_type,
-        "dense": vectors,
-        "settings": settings,
-        "calibrated": False,
-    }
-    if kind != "numbers":
-        how["sample_weight"] = np.tile([1.0, 2.0, 0.0, 1.0], 50)
-    small, large = both(monkeypatch, texts, targets, classes, **how)
+    weights = None if kind == "numbers" else np.tile([1.0, 2.0, 0.0, 1.0], 50)
+    examples = LinearExamples(texts, targets, classes, label_type, vectors, sample_weight=weights)
+    small, large = both(monkeypatch, examples, settings=settings, calibrated=False)
     expected, scores = (fit.model.scores(texts, vectors) for fit in (small, large))
     for name in small.model.blocks:
         np.testing.assert_array_equal(small.model.blocks[name].keys, large.model.blocks[name].keys)
@@ -76,7 +70,7 @@ def test_scores_are_those_of_a_fit_in_memory(monkeypatch, kind):
 
 def test_chooses_settings_and_calibrates(monkeypatch):
     texts, labels = corpus(2, texts=400, noise=0.3)
-    small, large = both(monkeypatch, texts, labels, 2, entries=2_000)
+    small, large = both(monkeypatch, LinearExamples(texts, labels, 2), entries=2_000)
     assert large.oof_scores.shape == (400, 2)
     assert large.oof_scores.any(axis=1).all()
     assert large.cv_score == pytest.approx(small.cv_score, abs=0.05)
@@ -88,7 +82,9 @@ def test_chooses_settings_and_calibrates(monkeypatch):
 def test_label_names_are_no_held_out_texts(monkeypatch):
     texts, labels = corpus(2, texts=100)
     monkeypatch.setattr(large_fit, "MOST_ENTRIES", 0)
-    fitted = fit_linear([*texts, "harbour", "garden"], np.append(labels, [0, 1]), 2, label_name_count=2)
+    fitted = fit_linear(
+        LinearExamples([*texts, "harbour", "garden"], np.append(labels, [0, 1]), 2, label_name_count=2)
+    )
     assert fitted.oof_scores.shape == (100, 2)
 
 
@@ -98,7 +94,7 @@ def test_vectors_are_computed_portion_by_portion(monkeypatch):
     monkeypatch.setattr(large_fit, "MOST_ENTRIES", 0)
     monkeypatch.setattr(large_fit, "MOST_COMPARED", 30)
     monkeypatch.setattr(large_fit, "_PORTION_ENTRIES", 1_500)
-    fitted = fit_linear(texts, labels, 2, dense=vectors, calibrated=False)
+    fitted = fit_linear(LinearExamples(texts, labels, 2, dense=vectors), calibrated=False)
     assert fitted.model.scale is not None
     assert 0 < vectors.most < 100
 

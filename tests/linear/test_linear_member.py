@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from headwise.linear.linear_fit import fit_linear
+from headwise.linear.linear_fit import LinearExamples, fit_linear
 from headwise.nn.encoders import MSTransformerConfig
 from headwise.nn.networks.linear_members import TextLinearBuffers
 from headwise.nn.networks.model_config import ModelConfig
@@ -21,7 +21,7 @@ def text_model() -> TextClassifierModel:
 
 def test_a_linear_member_of_texts_reads_what_the_vocabulary_does_not_know():
     model, texts = text_model(), ["red apples", "green pears", "red cherries", "green plums"] * 5
-    linear_model = TextLinearBuffers.of(fit_linear(texts, np.arange(20) % 2, 2).model)
+    linear_model = TextLinearBuffers.of(fit_linear(LinearExamples(texts, np.arange(20) % 2, 2)).model)
     encoded = model.features.encode(["apples", "plums", ""])
     alone = model.logits(encoded)
     model.add_linear_model(linear_model, 0.5, share=0.3)
@@ -39,7 +39,7 @@ def test_a_linear_member_of_texts_reads_what_the_vocabulary_does_not_know():
 
 def test_an_encoder_without_a_say_is_not_asked(monkeypatch):
     model, texts = text_model(), ["red apples", "green pears"] * 5
-    linear_model = TextLinearBuffers.of(fit_linear(texts, np.arange(10) % 2, 2).model)
+    linear_model = TextLinearBuffers.of(fit_linear(LinearExamples(texts, np.arange(10) % 2, 2)).model)
     model.add_linear_model(linear_model, 1.0, encoder_weight=0.0, share=1.0)
     monkeypatch.setattr(model, "outputs_of", None)
     np.testing.assert_array_equal(model.logits(model.features.encode(texts)), linear_model(texts))

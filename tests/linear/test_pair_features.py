@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from headwise.linear import pair_features
-from headwise.linear.linear_fit import fit_linear
+from headwise.linear.linear_fit import LinearExamples, fit_linear
 from headwise.linear.pair_features import (
     GROUPS,
     NUMBERS,
@@ -136,7 +136,7 @@ def overlaps(pairs: list[tuple[str, str]]) -> np.ndarray:
 @pytest.mark.parametrize("classes", [2, 3])
 def test_it_learns_overlap(classes):
     (pairs, targets), (tests, wanted) = problem(300, 0, classes), problem(80, 1, classes)
-    found = fit_linear(pairs, targets, classes, numbers=overlaps(pairs), pairs=True)
+    found = fit_linear(LinearExamples(pairs, targets, classes, numbers=overlaps(pairs), pairs=True))
     scores = found.model.scores(tests, None, overlaps(tests))
     assert (scores.argmax(axis=1) == wanted).mean() > 0.95
     assert found.cv_score > 0.95
@@ -151,7 +151,9 @@ def test_it_learns_what_vectors_say_where_words_say_nothing():
     pairs = [("the same", "the same")] * 400
     numbers = np.zeros((400, NUMBERS), dtype=np.float32)
     model = fit_linear(
-        pairs[:300], targets[:300], 2, dense=vectors[:300], numbers=numbers[:300], pairs=True
+        LinearExamples(
+            pairs[:300], targets[:300], 2, dense=vectors[:300], numbers=numbers[:300], pairs=True
+        )
     ).model
     linear_model = TextLinearBuffers.of(model)
     assert linear_model.sizes()["vectors"] == 9

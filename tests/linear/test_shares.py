@@ -14,7 +14,7 @@ from headwise.linear.attributions import (
     text_attributions,
     vector_attributions,
 )
-from headwise.linear.linear_fit import fit_linear
+from headwise.linear.linear_fit import LinearExamples, fit_linear
 from headwise.linear.linear_settings import LinearSettings
 
 TEXTS = [
@@ -47,7 +47,9 @@ def test_the_words_of_any_text_have_what_its_features_say(
         targets = np.eye(classes, dtype=np.bool_)[targets]
     settings = LinearSettings(blocks=blocks, edges=edges and "words" in blocks)
     label_type = LABEL_SET_TYPE if sets else SINGLE_LABEL_TYPE
-    model = fit_linear(TEXTS, targets, classes, label_type=label_type, settings=settings).model
+    model = fit_linear(
+        LinearExamples(TEXTS, targets, classes, label_type=label_type), settings=settings
+    ).model
     output_weights = np.linspace(-1, 2, classes)
     for text in (*TEXTS[:3], *ODD):
         expected = (model.scores([text]) - model.scores([""]))[0] @ output_weights
@@ -57,7 +59,7 @@ def test_the_words_of_any_text_have_what_its_features_say(
 
 
 def test_a_share_stands_where_its_feature_does():
-    model = fit_linear(TEXTS, np.arange(len(TEXTS)) % 3, 3).model
+    model = fit_linear(LinearExamples(TEXTS, np.arange(len(TEXTS)) % 3, 3)).model
     text = "things red red"
     shares = text_attributions(model, text, np.eye(3)[0])
     assert shares[1] > 0
@@ -67,7 +69,9 @@ def test_a_share_stands_where_its_feature_does():
 
 def test_vectors():
     settings = LinearSettings(blocks=("words",), dense=2.0)
-    model = fit_linear(TEXTS, np.arange(len(TEXTS)) % 3, 3, dense=VECTORS, settings=settings).model
+    model = fit_linear(
+        LinearExamples(TEXTS, np.arange(len(TEXTS)) % 3, 3, dense=VECTORS), settings=settings
+    ).model
     output_weights, addends = np.array([1.0, -0.5, -0.5]), np.random.default_rng(1).normal(size=(4, 5))
     shares, mean = vector_attributions(model, addends, output_weights)
     text = "red things"
@@ -85,7 +89,7 @@ def test_form(classes):
     targets, output_weights = np.arange(len(texts)) % 3 % classes, np.linspace(-1, 2, classes)
     for dense, own in ((0.0, None), (2.0, VECTORS)):
         how = LinearSettings(blocks=("words",), dense=dense, form=True)
-        model = fit_linear(texts, targets, classes, dense=own, settings=how).model
+        model = fit_linear(LinearExamples(texts, targets, classes, dense=own), settings=how).model
         assert model.form
         vectors = None if own is None else np.repeat(own[:1], 2, axis=0)
         for text in (texts[0], *ODD):
@@ -109,7 +113,9 @@ PAIRS = [
 @pytest.mark.parametrize("blocks", [("words",), ("characters",), ("words", "characters")])
 def test_the_words_of_any_pair_have_what_its_features_say(classes, blocks):
     settings = LinearSettings(blocks=blocks)
-    model = fit_linear(PAIRS, np.arange(len(PAIRS)) % classes, classes, pairs=True, settings=settings).model
+    model = fit_linear(
+        LinearExamples(PAIRS, np.arange(len(PAIRS)) % classes, classes, pairs=True), settings=settings
+    ).model
     output_weights = np.linspace(-1, 2, classes)
     for pair in (*PAIRS[:3], *zip(ODD, reversed(ODD), strict=True), ("red red red", "red red")):
         expected = (model.scores([pair]) - model.scores([("", "")]))[0] @ output_weights
@@ -120,7 +126,7 @@ def test_the_words_of_any_pair_have_what_its_features_say(classes, blocks):
 
 def test_what_both_texts_have_is_divided_evenly():
     model = fit_linear(
-        PAIRS, np.arange(len(PAIRS)) % 2, 2, pairs=True, settings=LinearSettings(("words",))
+        LinearExamples(PAIRS, np.arange(len(PAIRS)) % 2, 2, pairs=True), settings=LinearSettings(("words",))
     ).model
     size = len(model.blocks["words"])
     model.coefficients.weights[size:] = 0  # all but what both have

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
 from headwise.core import native
-from headwise.linear.linear_fit import fit_linear
+from headwise.linear.linear_fit import LinearExamples, fit_linear
 from headwise.linear.linear_model import LinearModel, SparseScores, expand_columns
 from headwise.linear.linear_weights import LinearWeights
 from headwise.linear.pair_features import GROUPS
@@ -107,7 +107,9 @@ def test_fitted_models_with_all_inputs():
     items = [" ".join(random.choice(WORDS, 8)) + " good" * (place % 3) for place in range(90)]
     vectors = random.normal(size=(90, 4)).astype(np.float32)
     weights = np.ones(90, dtype=np.float32)
-    linear = fit_linear(items, np.arange(90) % 3, 3, sample_weight=weights, dense=vectors).model
+    linear = fit_linear(
+        LinearExamples(items, np.arange(90) % 3, 3, sample_weight=weights, dense=vectors)
+    ).model
     rows = linear.rows(items, vectors)
     np.testing.assert_allclose(linear.scores(items, vectors), linear.coefficients.scores(rows), atol=1e-5)
 

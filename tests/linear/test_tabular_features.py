@@ -5,7 +5,7 @@ import pytest
 
 from headwise.data.columns.tabular_columns import TabularColumn, TabularRow
 from headwise.linear.attributions import tabular_attributions
-from headwise.linear.linear_fit import fit_linear
+from headwise.linear.linear_fit import LinearExamples, fit_linear
 from headwise.linear.tabular_features import (
     column_slices,
     encode_rows,
@@ -98,10 +98,10 @@ def test_a_linear_model_learns_from_the_columns():
     texts, rows, labels = made(400)
     encodings = fit_encodings(rows)
     features = encode_rows(encodings, rows)
-    fitted = fit_linear(texts, labels, 4, numbers=features)
+    fitted = fit_linear(LinearExamples(texts, labels, 4, numbers=features))
     new_texts, new_rows, truth = made(200, seed=1)
     new_features = encode_rows(encodings, new_rows)
-    alone = fit_linear(texts, labels, 4).model.scores(new_texts).argmax(axis=1)
+    alone = fit_linear(LinearExamples(texts, labels, 4)).model.scores(new_texts).argmax(axis=1)
     scores = fitted.model.scores(new_texts, None, new_features)
     assert (scores.argmax(axis=1) == truth).mean() > 0.9 > (alone == truth).mean() + 0.2
     assert fitted.settings.tabular > 0
@@ -124,7 +124,10 @@ def test_a_linear_model_learns_from_the_columns():
 
 def test_without_columns_the_model_is_the_same():
     texts, _, labels = made(100)
-    first, second = fit_linear(texts, labels, 4), fit_linear(texts, labels, 4, numbers=None)
+    first, second = (
+        fit_linear(LinearExamples(texts, labels, 4)),
+        fit_linear(LinearExamples(texts, labels, 4, numbers=None)),
+    )
     np.testing.assert_array_equal(first.model.coefficients.weights, second.model.coefficients.weights)
     assert first.model.tabular == 0
     assert first.settings.tabular == 0

@@ -9,7 +9,7 @@ import pytest
 from headwise.data.items.label_types import LABEL_SET_TYPE, NUMERIC_LABEL_TYPE, SINGLE_LABEL_TYPE
 from headwise.linear import linear_fit as text_fit
 from headwise.linear import training_data as text_data
-from headwise.linear.linear_fit import fit_linear
+from headwise.linear.linear_fit import LinearExamples, fit_linear
 from headwise.linear.linear_settings import LinearSettings
 from headwise.linear.linear_warm_start import LinearWarmStart
 from headwise.linear.tfidf_features import MIN_TEXTS
@@ -27,7 +27,7 @@ def accuracy(scores: np.ndarray, targets: np.ndarray) -> float:
 @pytest.mark.parametrize("classes", [2, 4])
 def test_learns_and_says_how_well(classes):
     texts, targets = corpus(classes, noise=0.3, texts=300)
-    found = fit_linear(texts, targets, classes)
+    found = fit_linear(LinearExamples(texts, targets, classes))
     other, others = corpus(classes, noise=0.3, seed=1, texts=600)
     scores = found.model.scores(other)
     assert scores.shape == (600, classes)
@@ -42,24 +42,27 @@ def test_learns_and_says_how_well(classes):
 
 def test_the_same_data_give_the_same_model():
     texts, targets = corpus(3)
-    one, other = fit_linear(texts, targets, 3), fit_linear(texts, targets, 3)
+    one, other = (
+        fit_linear(LinearExamples(texts, targets, 3)),
+        fit_linear(LinearExamples(texts, targets, 3)),
+    )
     np.testing.assert_array_equal(one.oof_scores, other.oof_scores)
     np.testing.assert_array_equal(one.model.coefficients.weights, other.model.coefficients.weights)
 
 
 def test_scores_of_the_search_are_those_of_another_pass(monkeypatch):
     texts, targets = corpus(3)
-    searched = fit_linear(texts, targets, 3)
+    searched = fit_linear(LinearExamples(texts, targets, 3))
     monkeypatch.setattr(text_fit.SettingSearch, "scores_of", lambda *_: None)
-    again = fit_linear(texts, targets, 3).oof_scores  # both within the solver's tolerance
+    again = fit_linear(LinearExamples(texts, targets, 3)).oof_scores  # both within the solver's tolerance
     np.testing.assert_allclose(searched.oof_scores, again, atol=0.2)
     assert np.abs(searched.oof_scores - again).mean() < 0.05
 
 
 def test_without_calibration_scores_are_margins():
     texts, targets = corpus(3)
-    calibrated = fit_linear(texts, targets, 3)
-    plain = fit_linear(texts, targets, 3, calibrated=False)
+    calibrated = fit_linear(LinearExamples(texts, targets, 3))
+    plain = fit_linear(LinearExamples(texts, targets, 3), calibrated=False)
     assert plain.settings == calibrated.settings
     assert not plain.oof_scores.any()
     scores, margins = (fit.model.scores(texts) for fit in (calibrated, plain))
@@ -72,7 +75,7 @@ def test_out_of_fold_scores_do_not_know_the_label():
     """Of random labels nothing can be learned."""
     texts = [f"text {n} word{n} other{n}" for n in range(200)]
     targets = np.random.default_rng(0).integers(0, 2, 200)
-    found = fit_linear(texts, targets, 2, settings=FIXED)
+    found = fit_linear(LinearExamples(texts, targets, 2), settings=FIXED)
     assert accuracy(found.oof_scores, targets) < 0.65
     assert accuracy(found.model.scores(texts), targets) > 0.9
 
@@ -85,7 +88,7 @@ def test_a_double_tells_nothing_out_of_fold(most, monkeypatch):
     random = np.random.default_rng(0)
     texts = [f"word{n} and {'x' * n}" for n in range(100)]
     targets = random.integers(0, 2, 100)
-    found = fit_linear([*texts, *(text.upper() for text in texts)], np.tile(targets, 2), 2)
+    found = fit_linear(LinearExamples([*texts, *(text.upper() for text in texts)], np.tile(targets, 2), 2))
     assert 0.3 < found.cv_score < 0.7
     assert np.abs(found.oof_scores).mean() < 0.5  # it is not sure of what it cannot know
 
@@ -94,15 +97,15 @@ def test_pairs_are_out_of_fold_with_their_first_text():
     random = np.random.default_rng(0)
     labels = random.integers(0, 2, 80)
     pairs = [(f"premise number{n}", f"second{k}") for n in range(80) for k in range(3)]
-    found = fit_linear(pairs, np.repeat(labels, 3), 2, pairs=True)
+    found = fit_linear(LinearExamples(pairs, np.repeat(labels, 3), 2, pairs=True))
     assert 0.3 < found.cv_score < 0.7
 
 
 def test_all_folds_have_texts_where_few_are_different():
-    found = fit_linear(["a", "b", "c"] * 4, np.tile([0, 1, 1], 4), 2)
+    found = fit_linear(LinearExamples(["a", "b", "c"] * 4, np.tile([0, 1, 1], 4), 2))
     assert found.oof_scores.shape == (12, 2)
     assert np.isfinite(found.oof_scores).all()
-    assert fit_linear(["a"] * 4, np.array([0, 1, 0, 1]), 2).oof_scores.shape == (4, 2)
+    assert fit_linear(LinearExamples(["a"] * 4, np.array([0, 1, 0, 1]), 2)).oof_scores.shape == (4, 2)
 
 
 @pytest.mark.parametrize("sets", [False, True])
@@ -112,9 +115,10 @@ def test_texts_that_count_nothing_do_not_calibrate(sets):
     weights = np.repeat([1.0, 0.0], len(texts))
     shown = np.append(targets, wrong)
     every = np.eye(2, dtype=np.bool_)[shown] if sets else shown
-    how = {"label_type": LABEL_SET_TYPE if sets else SINGLE_LABEL_TYPE, "settings": FIXED}
-    alone = fit_linear(texts, every[: len(texts)], 2, **how)
-    beside = fit_linear([*texts, *texts], every, 2, **how, sample_weight=weights)
+    label_type = LABEL_SET_TYPE if sets else SINGLE_LABEL_TYPE
+    alone = fit_linear(LinearExamples(texts, every[: len(texts)], 2, label_type), settings=FIXED)
+    both = LinearExamples([*texts, *texts], every, 2, label_type, sample_weight=weights)
+    beside = fit_linear(both, settings=FIXED)
     size = [np.abs(own.model.scores(texts)).mean() for own in (alone, beside)]
     assert size[1] == pytest.approx(size[0], rel=0.2)
 
@@ -123,7 +127,7 @@ def test_soft_labels_calibrate_as_they_are():
     """All texts say the same, which is right in 6 of 10."""
     texts = [f"word{n % 7} more{n}" for n in range(200)]
     shares = np.tile([0.4, 0.6], (200, 1))
-    scores = fit_linear(texts, shares, 2).model.scores(texts)
+    scores = fit_linear(LinearExamples(texts, shares, 2)).model.scores(texts)
     chances = 1 / (1 + np.exp(scores[:, 0] - scores[:, 1]))
     assert chances == pytest.approx(np.full(200, 0.6), abs=0.05)
 
@@ -138,47 +142,53 @@ def test_first_and_last_words_are_read_as_such_where_that_helps():
         random.shuffle(middle)
         texts.append(" ".join([("yes", "no")[label], *middle]))
     shuffled = [" ".join(random.permutation(text.split())) for text in texts]
-    found = fit_linear(texts, targets, 2)
+    found = fit_linear(LinearExamples(texts, targets, 2))
     assert found.settings.edges
     assert found.model.edges
     assert found.cv_score > 0.95
-    assert not fit_linear(shuffled, targets, 2).settings.edges
+    assert not fit_linear(LinearExamples(shuffled, targets, 2)).settings.edges
     linear_model = TextLinearBuffers.of(found.model)
     again = TextLinearBuffers(linear_model.tables)
     again.load_state_dict(linear_model.state_dict())
     np.testing.assert_allclose(again(texts), found.model.scores(texts), atol=0.1)
-    gone_on = fit_linear(texts[:50], targets[:50], 2, previous=LinearWarmStart(found.model, (0, 1))).model
+    gone_on = fit_linear(
+        LinearExamples(texts[:50], targets[:50], 2), previous=LinearWarmStart(found.model, (0, 1))
+    ).model
     assert gone_on.edges
     assert accuracy(gone_on.scores(texts), targets) > 0.95
 
 
 def test_class_weights_move_the_border():
     texts, targets = corpus(2, noise=0.4, texts=400)
-    plain = fit_linear(texts, targets, 2, settings=FIXED).model.scores(texts)
-    heavy = fit_linear(texts, targets, 2, settings=FIXED, class_weight=np.array([1.0, 8.0])).model.scores(
-        texts
-    )
+    plain = fit_linear(LinearExamples(texts, targets, 2), settings=FIXED).model.scores(texts)
+    heavy = fit_linear(
+        LinearExamples(texts, targets, 2, class_weight=np.array([1.0, 8.0])), settings=FIXED
+    ).model.scores(texts)
     assert (heavy.argmax(1) == 1).mean() > (plain.argmax(1) == 1).mean() + 0.1
 
 
 def test_a_weight_is_as_many_texts():
     texts, targets = corpus(3, noise=0.3)
     weights = np.random.default_rng(1).integers(1, 4, len(texts))
-    weighed = fit_linear(texts, targets, 3, settings=FIXED, sample_weight=weights, folds=1)
+    weighed = fit_linear(LinearExamples(texts, targets, 3, sample_weight=weights), settings=FIXED, folds=1)
     # The weights are relative: the same cost is three texts of a third of the strength each.
-    half = fit_linear(texts, targets, 3, settings=FIXED, sample_weight=weights / 3, folds=1)
+    half = fit_linear(LinearExamples(texts, targets, 3, sample_weight=weights / 3), settings=FIXED, folds=1)
     np.testing.assert_allclose(
         weighed.model.coefficients.weights, half.model.coefficients.weights, atol=1e-6
     )
-    none = fit_linear(texts, targets, 3, settings=FIXED, sample_weight=(targets != 2) + 0.0, folds=1)
+    none = fit_linear(
+        LinearExamples(texts, targets, 3, sample_weight=(targets != 2) + 0.0), settings=FIXED, folds=1
+    )
     assert not (none.model.scores(texts).argmax(1) == 2).any()
 
 
 @pytest.mark.parametrize("classes", [2, 3])
 def test_certain_soft_labels_are_labels(classes):
     texts, targets = corpus(classes, noise=0.3)
-    hard = fit_linear(texts, targets, classes, settings=FIXED).model.scores(texts)
-    soft = fit_linear(texts, np.eye(classes)[targets], classes, settings=FIXED).model.scores(texts)
+    hard = fit_linear(LinearExamples(texts, targets, classes), settings=FIXED).model.scores(texts)
+    soft = fit_linear(
+        LinearExamples(texts, np.eye(classes)[targets], classes), settings=FIXED
+    ).model.scores(texts)
     np.testing.assert_allclose(soft, hard, atol=0.15)
 
 
@@ -186,7 +196,8 @@ def test_soft_labels_are_learned_as_they_are():
     texts, targets = corpus(2, texts=300)
     shares = np.where(targets == 1, 0.9, 0.4)
     found = fit_linear(
-        texts, np.stack([1 - shares, shares], axis=1), 2, settings=LinearSettings(strength=10)
+        LinearExamples(texts, np.stack([1 - shares, shares], axis=1), 2),
+        settings=LinearSettings(strength=10),
     )
     coefficients = found.model.coefficients.scores(found.model.rows(texts))[:, 0]
     assert coefficients[targets == 0].mean() < 0 < coefficients[targets == 1].mean()
@@ -198,7 +209,7 @@ def test_vectors_stand_beside_the_words():
     targets = random.integers(0, 3, 150)
     texts = [f"nothing {n} to{n} read{n}" for n in range(150)]
     vectors = (np.eye(3)[targets] + 0.3 * random.normal(size=(150, 3))).astype(np.float32) + 50
-    found = fit_linear(texts, targets, 3, dense=vectors)
+    found = fit_linear(LinearExamples(texts, targets, 3, dense=vectors))
     assert found.settings.dense > 0
     assert found.cv_score > 0.9
     assert accuracy(found.model.scores(texts, vectors), targets) > 0.95
@@ -211,7 +222,7 @@ def test_many_texts_or_labels_are_compared_on_some_that_are_held_out(limit, most
     monkeypatch.setattr(text_fit, limit, most)
     monkeypatch.setattr(text_fit, "MOST_COMPARED", 100)
     texts, targets = corpus(3, noise=0.2, texts=300)
-    found = fit_linear(texts, targets, 3)
+    found = fit_linear(LinearExamples(texts, targets, 3))
     assert found.cv_score > 0.7
     assert found.oof_scores.shape == (300, 3)
 
@@ -219,7 +230,7 @@ def test_many_texts_or_labels_are_compared_on_some_that_are_held_out(limit, most
 def test_too_much_work_takes_the_defaults_and_two_folds(monkeypatch):
     monkeypatch.setattr(text_fit, "MOST_WORK", 1.0)
     texts, targets = corpus(3)
-    found = fit_linear(texts, targets, 3)
+    found = fit_linear(LinearExamples(texts, targets, 3))
     assert found.settings == LinearSettings()
     assert found.cv_score > 0.9
 
@@ -228,9 +239,11 @@ def test_few_features_are_kept_for_many_labels(monkeypatch):
     monkeypatch.setattr(text_data, "LEAST_FEATURES", 10)
     monkeypatch.setattr(text_data, "MOST_WEIGHTS", 4 * 43)
     texts, targets = corpus(4)
-    found = fit_linear(texts, targets, 4, settings=FIXED)
+    found = fit_linear(LinearExamples(texts, targets, 4), settings=FIXED)
     assert sum(map(len, found.model.blocks.values())) <= 43
-    words = fit_linear(texts, targets, 4, settings=LinearSettings(blocks=("words",))).model.blocks
+    words = fit_linear(
+        LinearExamples(texts, targets, 4), settings=LinearSettings(blocks=("words",))
+    ).model.blocks
     assert 43 // 2 < len(words["words"]) <= 43
 
 
@@ -240,24 +253,26 @@ def test_of_many_texts_words_tell_by_those_that_are_near(monkeypatch):
     texts = [f"{'xy'[a]} word{n} {'xy'[b]}" for n, (a, b) in enumerate(sides)]
     targets = (sides[:, 0] == sides[:, 1]).astype(np.int64)
     known, new = slice(None, 300), slice(300, None)
-    few = fit_linear(texts[known], targets[known], 2, settings=FIXED).model
+    few = fit_linear(LinearExamples(texts[known], targets[known], 2), settings=FIXED).model
     monkeypatch.setattr(text_fit, "LEAST_FAR", 300)
-    many = fit_linear(texts[known], targets[known], 2, settings=FIXED).model
+    many = fit_linear(LinearExamples(texts[known], targets[known], 2), settings=FIXED).model
     assert accuracy(few.scores(texts[new]), targets[new]) < 0.7
     assert accuracy(many.scores(texts[new]), targets[new]) > 0.95
     again = fit_linear(
-        texts[:20], targets[:20], 2, settings=FIXED, previous=LinearWarmStart(many, (0, 1))
+        LinearExamples(texts[:20], targets[:20], 2), settings=FIXED, previous=LinearWarmStart(many, (0, 1))
     ).model
     assert (few.reach, many.reach, again.reach) == (1, text_fit.PAIR_REACH, text_fit.PAIR_REACH)
     more = fit_linear(
-        texts[known], targets[known], 2, settings=FIXED, previous=LinearWarmStart(few, (0, 1))
+        LinearExamples(texts[known], targets[known], 2),
+        settings=FIXED,
+        previous=LinearWarmStart(few, (0, 1)),
     ).model
     assert accuracy(more.scores(texts[new]), targets[new]) > 0.95
 
 
 @pytest.mark.parametrize("texts", [["", " "], ["one"], ["one", "one"]])
 def test_hardly_anything_to_learn_from(texts):
-    found = fit_linear(texts, np.arange(len(texts)), 2)
+    found = fit_linear(LinearExamples(texts, np.arange(len(texts)), 2))
     assert found.model.scores(["one", ""]).shape == (2, 2)
     assert np.isfinite(found.oof_scores).all()
 
@@ -267,7 +282,7 @@ def test_label_sets_are_a_machine_a_label(labels):
     texts, targets = corpus(4, texts=240)
     sets = np.stack([targets == 0, targets % 2 == 0, targets > 1], axis=1)[:, :labels]
     settings = LinearSettings(strength=1.0, ratios=False)
-    found = fit_linear(texts, sets, labels, label_type=LABEL_SET_TYPE, settings=settings)
+    found = fit_linear(LinearExamples(texts, sets, labels, label_type=LABEL_SET_TYPE), settings=settings)
     other, others = corpus(4, texts=300, seed=1)
     scores = found.model.scores(other)
     assert scores.shape == (300, labels)
@@ -277,7 +292,7 @@ def test_label_sets_are_a_machine_a_label(labels):
         (scores > 0) == np.stack([others == 0, others % 2 == 0, others > 1], axis=1)[:, :labels]
     ).mean() > 0.9
     for label in range(labels):
-        alone = fit_linear(texts, sets[:, label].astype(np.int64), 2, settings=settings)
+        alone = fit_linear(LinearExamples(texts, sets[:, label].astype(np.int64), 2), settings=settings)
         margin = np.diff(alone.model.scores(other), axis=1)[:, 0]
         assert np.corrcoef(margin, scores[:, label])[0, 1] > 0.999
 
@@ -286,7 +301,9 @@ def test_settings_for_label_sets_are_chosen_and_weights_of_labels_count():
     texts, targets = corpus(4, noise=0.3, texts=300)
     sets = np.stack([targets == 0, targets > 1], axis=1)
     plain, heavy = (
-        fit_linear(texts, sets, 2, label_type=LABEL_SET_TYPE, class_weight=weight).model.scores(texts)
+        fit_linear(
+            LinearExamples(texts, sets, 2, label_type=LABEL_SET_TYPE, class_weight=weight)
+        ).model.scores(texts)
         for weight in (None, [8.0, 1.0])
     )
     assert (heavy[:, 0] > 0).mean() > (plain[:, 0] > 0).mean()
@@ -299,7 +316,7 @@ def test_numbers_are_learnt(size):
     texts = [" ".join(["good"] * n + ["bad"] * (4 - n) + [f"w{random.integers(40)}"]) for n in counts]
     wanted = (counts - counts.mean()) / counts.std()
     vectors = random.normal(size=(300, size)).astype(np.float32) if size else None
-    found = fit_linear(texts, wanted, 1, label_type=NUMERIC_LABEL_TYPE, dense=vectors)
+    found = fit_linear(LinearExamples(texts, wanted, 1, label_type=NUMERIC_LABEL_TYPE, dense=vectors))
     assert not found.settings.ratios
     assert found.oof_scores.shape == (300, 1)
     assert found.cv_score > 0.9
@@ -313,7 +330,7 @@ def test_features_of_many_texts_are_read_beyond_those_that_may_be_rare(monkeypat
     texts = [" ".join(f"w{number}" for number in random.integers(0, 40, 12)) for _ in range(120)]
     targets = np.array([("w1" in text.split()) ^ (random.random() < 0.1) for text in texts], dtype=int)
     monkeypatch.setattr(text_data, "RARE", 50)
-    read = fit_linear(texts, targets, 2, settings=FIXED)
+    read = fit_linear(LinearExamples(texts, targets, 2), settings=FIXED)
     spread = Counter(key for text in texts for key in features_of(text))
     often = sum(times >= MIN_TEXTS for times in spread.values())
     assert 50 < often < len(spread)

@@ -12,7 +12,7 @@ from headwise.data.items.label_types import LABEL_SET_TYPE, SINGLE_LABEL_TYPE
 from headwise.linear import linear_fit as text_fit
 from headwise.linear import linear_tables as text_tables
 from headwise.linear.attributions import text_attributions
-from headwise.linear.linear_fit import fit_linear
+from headwise.linear.linear_fit import LinearExamples, fit_linear
 from headwise.linear.linear_model import LinearModel
 from headwise.linear.linear_settings import LinearSettings
 from headwise.nn.networks.linear_members import TextLinearBuffers
@@ -28,7 +28,7 @@ def fitted(classes: int, settings: LinearSettings, dense: bool = False, sets: bo
     label_type = LABEL_SET_TYPE if sets else SINGLE_LABEL_TYPE
     vectors = VECTORS if dense else None
     return fit_linear(
-        TEXTS, targets, classes, label_type=label_type, dense=vectors, settings=settings
+        LinearExamples(TEXTS, targets, classes, label_type=label_type, dense=vectors), settings=settings
     ).model
 
 
@@ -66,7 +66,7 @@ def test_does_not_take_part_in_training():
 
 
 def test_no_features():
-    model = fit_linear(["", ""], np.array([0, 1]), 2).model
+    model = fit_linear(LinearExamples(["", ""], np.array([0, 1]), 2)).model
     assert TextLinearBuffers.of(model)(["a text"]).shape == (1, 2)
 
 
@@ -75,7 +75,9 @@ def of_many_labels(classes: int = 40) -> tuple[LinearModel, list[str]]:
         f"{word}{n % classes} text of {n // classes}" for n in range(3 * classes) for word in ("a", "b")
     ]
     targets = np.repeat(np.arange(3 * classes) % classes, 2)
-    return fit_linear(texts, targets, classes, settings=LinearSettings(ratios=False)).model, texts
+    return fit_linear(
+        LinearExamples(texts, targets, classes), settings=LinearSettings(ratios=False)
+    ).model, texts
 
 
 @pytest.mark.parametrize("most_dense", [0, text_tables.MOST_DENSE])

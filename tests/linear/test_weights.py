@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from headwise.data.items.label_types import LABEL_SET_TYPE, NUMERIC_LABEL_TYPE, SINGLE_LABEL_TYPE, LabelType
-from headwise.linear.linear_fit import fit_linear
+from headwise.linear.linear_fit import LinearExamples, fit_linear
 from headwise.linear.linear_settings import LinearSettings
 from headwise.linear.targets import LabelTargets, TextWeights
 from headwise.linear.tfidf_features import BlockReader
@@ -38,12 +38,15 @@ def label_type_of(targets: np.ndarray) -> LabelType:
 def test_a_weight_is_nearly_as_many(items, targets, classes, ratios, most):
     def said(numbers, strength, weights=None):
         settings = LinearSettings(ratios=ratios and targets is not SCORES, strength=strength)
-        some, how = (
+        examples = LinearExamples(
             [items[number] for number in numbers],
-            {"sample_weight": weights, "pairs": items is PAIRS},
+            targets[numbers],
+            classes,
+            label_type_of(targets),
+            sample_weight=weights,
+            pairs=items is PAIRS,
         )
-        how["label_type"] = label_type_of(targets)
-        own = fit_linear(some, targets[numbers], classes, settings=settings, folds=1, **how)
+        own = fit_linear(examples, settings=settings, folds=1)
         return own.model.scores(items, None, None)
 
     every = np.arange(200)
@@ -77,10 +80,18 @@ def test_what_counts_nothing_leaves_no_trace(items, targets, classes):
 
     def fitted(some, weights=None):
         return fit_linear(
-            [items[number] for number in some], targets[some], classes, dense=vectors[some],
-            label_type=label_type_of(targets), sample_weight=weights,
-            pairs=items is PAIRS, settings=settings, folds=1,
-        ).model  # fmt: skip
+            LinearExamples(
+                [items[number] for number in some],
+                targets[some],
+                classes,
+                dense=vectors[some],
+                label_type=label_type_of(targets),
+                sample_weight=weights,
+                pairs=items is PAIRS,
+            ),
+            settings=settings,
+            folds=1,
+        ).model
 
     beside, alone = fitted(np.arange(200), counts), fitted(np.flatnonzero(counts))
     for name, own in alone.blocks.items():

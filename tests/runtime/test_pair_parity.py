@@ -8,7 +8,7 @@ import torch
 
 from headwise.artifacts import load_model, save_model
 from headwise.artifacts.runtime_load import load_for_prediction, needs_torch
-from headwise.linear.linear_fit import fit_linear
+from headwise.linear.linear_fit import LinearExamples, fit_linear
 from headwise.metrics.target_scale import Scale
 from headwise.nn.encoders.encoder_configs import MSTransformerConfig, WindowsConfig
 from headwise.nn.encoders.transformer_configs import MSSANConfig
@@ -101,7 +101,9 @@ def with_linear_model(model):
     pairs = [tuple(" ".join(random.choice(WORDS, 4)) for _ in range(2)) for _ in range(60)]
     _, _, numbers = model.linear_inputs(model.encoded(pairs))
     targets = np.array([len({*first.split()} & {*second.split()}) > 1 for first, second in pairs])
-    fitted = fit_linear(pairs, targets + random.integers(0, 2, 60), 3, numbers=numbers, pairs=True)
+    fitted = fit_linear(
+        LinearExamples(pairs, targets + random.integers(0, 2, 60), 3, numbers=numbers, pairs=True)
+    )
     model.add_linear_model(TextLinearBuffers.of(fitted.model), 0.7, encoder_weight=0.6)
     return model
 

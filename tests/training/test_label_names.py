@@ -5,7 +5,7 @@ import pytest
 
 from headwise.core.activations import softmax
 from headwise.data.items.label_types import LABEL_SET_TYPE, NUMERIC_LABEL_TYPE, SINGLE_LABEL_TYPE
-from headwise.linear.linear_fit import fit_linear
+from headwise.linear.linear_fit import LinearExamples, fit_linear
 from headwise.training.label_names import WEIGHT, named_labels, names_are_predictive, with_names
 from headwise.training.linear_probe import fit_linear_probe
 from headwise.training.target_labels import target_labels
@@ -103,7 +103,9 @@ def test_numbers_have_no_labels() -> None:
 def test_what_is_in_no_fold_is_trained_on_and_never_judged() -> None:
     texts = [f"{word} {n}" for n in range(15) for word in ("cat", "dog")]
     targets = np.array([0, 1] * 15)
-    found = fit_linear([*texts, "purring", "barking"], np.append(targets, [0, 1]), 2, label_name_count=2)
+    found = fit_linear(
+        LinearExamples([*texts, "purring", "barking"], np.append(targets, [0, 1]), 2, label_name_count=2)
+    )
     assert len(found.oof_scores) == len(texts)
     assert found.cv_score == 1
     assert found.model.scores(["purring", "barking"]).argmax(axis=1).tolist() == [0, 1]

@@ -31,9 +31,9 @@ def test_class_weights_reach_the_linear_model(monkeypatch, setting, ratio):
     model = MultiLabelModel(config, Vocabulary.build([[own.text] for own in texts]), ["often", "rare"])
     found = []
 
-    def fit(*given, class_weight, **more):
-        found.append(class_weight)
-        return fit_linear(*given, class_weight=class_weight, **more)
+    def fit(examples, **more):
+        found.append(examples.class_weight)
+        return fit_linear(examples, **more)
 
     monkeypatch.setattr("headwise.training.ensembles.fit_linear", fit)
     part = texts, multi_hot_targets(texts, model.labels)

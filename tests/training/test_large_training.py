@@ -9,7 +9,7 @@ import pytest
 from headwise.core import scratch
 from headwise.core.errors import HeadwiseError
 from headwise.linear import large_fit
-from headwise.linear.linear_fit import fit_linear
+from headwise.linear.linear_fit import LinearExamples, fit_linear
 from headwise.training import ensembles, text_objectives
 from headwise.training.text_objectives import TextObjective
 
@@ -60,6 +60,6 @@ def test_a_full_disk_is_an_error_that_names_the_folder(tmp_path: Path, monkeypat
         scratch.scratch_folder(tmp_path),
         pytest.raises(HeadwiseError, match="No space left") as caught,
     ):
-        fit_linear(texts, np.arange(20) % 2, 2)
+        fit_linear(LinearExamples(texts, np.arange(20) % 2, 2))
     assert caught.value.code == "HW412"
     assert str(tmp_path) in str(caught.value)

@@ -13,7 +13,7 @@ from headwise.data.items.label_types import LABEL_SET_TYPE, NUMERIC_LABEL_TYPE, 
 from headwise.data.splits.data_parts import read_parts
 from headwise.data.splits.duplicates import first_in_group
 from headwise.data.splits.text_signatures import normal_text, words_for_comparison
-from headwise.linear.linear_fit import fit_linear
+from headwise.linear.linear_fit import LinearExamples, fit_linear
 from headwise.metrics.tag_schemes import detect_scheme
 
 ONLY = {"test_nothing_is_learnt_of_tags_that_are_coin_flips": ("tag", "tag of spans")}
@@ -72,7 +72,7 @@ def test_nor_has_a_fold_of_the_linear_linear_model(task_of_texts, truth):
     else:
         labels = sorted({y for _, y in items})
         targets, classes = np.array([labels.index(y) for _, y in items]), 2
-    score = fit_linear(texts, targets, classes, label_type=label_type, pairs=pairs).cv_score
+    score = fit_linear(LinearExamples(texts, targets, classes, label_type=label_type, pairs=pairs)).cv_score
     print(task_of_texts, score)
     assert score < (0.1 if classes == 1 else 0.62)
 
@@ -129,7 +129,7 @@ def nearly(task, count, seed=4):
 def test_nothing_is_learnt_of_coin_flips_from_items_that_are_nearly_others(truth):
     items = nearly("classify", 150)
     targets = np.array([label == "good" for _, label in items], dtype=np.int64)
-    score = fit_linear([text for text, _ in items], targets, 2).cv_score
+    score = fit_linear(LinearExamples([text for text, _ in items], targets, 2)).cv_score
     scores = curve_file(truth.file("classify", items), seeds=2).scores
     suspects = noise_file(truth.file("classify", items))
     print(score, scores.mean(axis=0), len(suspects))

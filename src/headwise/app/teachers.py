@@ -34,7 +34,7 @@ from headwise.data.items.labels import (
 from headwise.data.readers.labelled_files import read_examples
 from headwise.data.splits.duplicates import first_in_group
 from headwise.data.splits.text_signatures import normal_text
-from headwise.linear.linear_fit import fit_linear
+from headwise.linear.linear_fit import LinearExamples, fit_linear
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import TextClassifierModel
 from headwise.text.static_embeddings import StaticEmbeddings
@@ -257,12 +257,14 @@ class EncoderTeacher(Teacher):
             targets, weights = with_names(SINGLE_LABEL_TYPE, targets, weights, list(names), classes)
         if self._linear:
             self._logits = fit_linear(
-                texts,
-                targets,
-                classes,
-                dense=vectors,
-                sample_weight=weights,
-                label_name_count=label_name_count,
+                LinearExamples(
+                    texts,
+                    targets,
+                    classes,
+                    dense=vectors,
+                    sample_weight=weights,
+                    label_name_count=label_name_count,
+                )
             ).model.scores
         else:
             same = first_in_group(texts, FOLDS)

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +25,15 @@ from headwise.linear.linear_weights import DesignMatrix, Floats, LinearWeights
 from headwise.linear.setting_search import MOST_COMPARED, MOST_EDGED, MOST_WORK, SettingSearch
 from headwise.linear.stored_problems import StoredProblems
 from headwise.linear.svm_solver import fit_svm_portions
-from headwise.linear.targets import Targets, TextWeights
+from headwise.linear.targets import Targets
 from headwise.linear.tfidf_features import BlockName, BlockReader, FeatureVocabulary
-from headwise.linear.training_data import LEAST_FEATURES, MOST_WEIGHTS, RARE, TrainingData
+from headwise.linear.training_data import (
+    LEAST_FEATURES,
+    MOST_WEIGHTS,
+    RARE,
+    TrainingData,
+    TrainingTexts,
+)
 
 MOST_ENTRIES = 100_000_000
 """Number of features, summed over the texts, that are held in memory: some 40,000 reviews, or 500,000 short
@@ -36,47 +42,6 @@ _PORTION_ENTRIES = 16_000_000  # features of a portion, summed over its texts
 _SAMPLE = 1_000
 _ENTRIES_PER_CHARACTER = 8  # at most
 _FOLDS = 2
-
-
-class VectorRows(Protocol):
-    """Vectors of texts, `[texts, size]`, which may be computed when they are needed."""
-
-    def __len__(self) -> int: ...
-
-    def __getitem__(self, texts: NDArray[np.int64], /) -> NDArray: ...
-
-
-@dataclass(frozen=True)
-class LargeTexts:
-    """More training texts than fit into memory with their features; no pairs.
-
-    Attributes:
-        texts: The texts.
-        targets: Their targets.
-        importance: Their weights.
-        dense: Their vectors; None without.
-        numbers: Features of the columns beside them; None without.
-        text_count: Number of real texts; those behind them are label names.
-    """
-
-    texts: Sequence[str]
-    targets: Targets
-    importance: TextWeights
-    dense: VectorRows | None
-    numbers: NDArray | None
-    text_count: int
-
-    def data_of(self, places: NDArray[np.int64]) -> tuple[Sequence[str], Targets, TextWeights]:
-        """The texts at these places, their targets and weights."""
-        return items_at(self.texts, places), self.targets.take(places), self.importance.take(places)
-
-    def dense_of(self, places: NDArray[np.int64]) -> NDArray | None:
-        """The vectors of the texts at these places."""
-        return None if self.dense is None else self.dense[places]
-
-    def numbers_of(self, places: NDArray[np.int64]) -> NDArray | None:
-        """The numbers of the texts at these places."""
-        return None if self.numbers is None else self.numbers[places]
 
 
 def is_large(texts: Sequence[str], reader: BlockReader) -> bool:
@@ -95,7 +60,7 @@ def entries_per_text(texts: Sequence[str], reader: BlockReader) -> float:
 
 
 def fit_large(
-    source: LargeTexts,
+    source: TrainingTexts,
     reader: BlockReader,
     max_features: int,
     *,
@@ -109,7 +74,7 @@ def fit_large(
     only equal texts share.
 
     Args:
-        source: The texts.
+        source: The texts; no pairs.
         reader: Feature extractor of the words.
         max_features: As that of `fit_linear`.
         seed: Seed of the sample, the folds and the order of the texts.
@@ -120,28 +85,18 @@ def fit_large(
     most = min(max_features, max(MOST_WEIGHTS // columns, LEAST_FEATURES)) // 2
     vocabularies = _Vocabularies(source, reader, most)
     places = np.random.default_rng(seed).permutation(source.text_count)[:MOST_COMPARED]
-    sampled = np.append(places, np.arange(source.text_count, len(source.texts)))
-    texts, targets, importance = source.data_of(sampled)
+    sampled = source.take(np.append(places, np.arange(source.text_count, len(source))))
+    texts, labels = _texts_of(sampled), sampled.targets.labels[: len(places)]
     blocks: dict[BlockName, FeatureVocabulary] = {
         name: vocabularies.of(name) for name in ("words", "characters")
     }
-    data = TrainingData.of(
-        texts,
-        targets,
-        importance,
-        reader,
-        max_features,
-        text_count=len(places),
-        vocabularies=blocks,
-        dense=source.dense_of(sampled),
-        numbers=source.numbers_of(sampled),
-    )
+    data = TrainingData.of(sampled, reader, max_features, vocabularies=blocks)
     if settings is None:
         settings = data.first_settings
         if data.work <= MOST_WORK:
             if data.blocks["words"][1].nnz <= MOST_EDGED * len(texts):
                 data = _with_edges(data, texts, vocabularies)
-            same = first_in_group(texts[: len(places)], 5, targets.labels[: len(places)].tolist())
+            same = first_in_group(texts[: len(places)], 5, labels.tolist())
             held = np.flatnonzero(np.isin(same, same[: len(places) // 5]))
             settings = SettingSearch(data, [held]).choose(settings)
     elif settings.edges:
@@ -149,7 +104,7 @@ def fit_large(
     if len(settings.blocks) == 1 and len(data.block(settings.blocks[0], settings)[0]) >= data.rare:
         data = _widened(data, settings, texts, vocabularies)
     with closing(ScratchFile()) as file:
-        problems = _store_problems(source, data, settings, StoredProblems(file, len(source.texts)), seed)
+        problems = _store_problems(source, data, settings, StoredProblems(file, len(source)), seed)
         factor, oof_scores = 1.0, np.zeros((source.text_count, source.targets.classes), dtype=np.float32)
         real_texts = np.arange(source.text_count)
         if calibrated:
@@ -161,11 +116,15 @@ def fit_large(
     return LinearFit(model, oof_scores * np.float32(factor), settings, score)
 
 
+def _texts_of(source: TrainingTexts) -> Sequence[str]:
+    return cast("Sequence[str]", source.texts)
+
+
 @dataclass(frozen=True)
 class _Vocabularies:
     """Chooses the features of blocks from all texts."""
 
-    source: LargeTexts
+    source: TrainingTexts
     reader: BlockReader
     most: int
 
@@ -173,7 +132,9 @@ class _Vocabularies:
         """The features of a block, `factor` times as many as usual."""
         reader = replace(self.reader, block=block, edges=self.reader.edges or edges)
         rare, weights = factor * min(self.most, RARE), self.source.importance.amounts
-        return reader.choose(self.source.texts, max_features=factor * self.most, rare=rare, weights=weights)
+        return reader.choose(
+            _texts_of(self.source), max_features=factor * self.most, rare=rare, weights=weights
+        )
 
 
 def _with_edges(data: TrainingData, texts: Sequence[str], vocabularies: _Vocabularies) -> TrainingData:
@@ -203,21 +164,13 @@ def _portions(texts: int, entries: float, random: np.random.Generator) -> Iterat
 
 
 def _store_problems(
-    source: LargeTexts, data: TrainingData, settings: LinearSettings, problems: StoredProblems, seed: int
+    source: TrainingTexts, data: TrainingData, settings: LinearSettings, problems: StoredProblems, seed: int
 ) -> StoredProblems:
     """The problems of all texts, with the features and scales of the data of the sample."""
     entries = sum(data.block(name, settings)[1].nnz for name in settings.blocks) / max(len(data), 1)
     random = np.random.default_rng(seed)
-    for places in _portions(len(source.texts), entries + data.vectors.size, random):
-        part = data.of_texts(
-            items_at(source.texts, places),
-            settings,
-            source.targets.take(places),
-            source.importance.take(places),
-            named=places >= source.text_count,
-            dense=source.dense_of(places),
-            numbers=source.numbers_of(places),
-        )
+    for places in _portions(len(source), entries + data.vectors.size, random):
+        part = data.of_texts(source.take(places), settings)
         problems.append(places, part.problem(settings, np.arange(len(places))))
     return problems
 
@@ -231,13 +184,13 @@ def _fitted(problems: StoredProblems, settings: LinearSettings, seed: int) -> Li
 
 
 def _out_of_fold(
-    source: LargeTexts, problems: StoredProblems, settings: LinearSettings, seed: int
+    source: TrainingTexts, problems: StoredProblems, settings: LinearSettings, seed: int
 ) -> Floats:
     """The scores of each text by a model of the other fold, `[texts, classes]`; label names are in none."""
-    hashes = (zlib.crc32(text.encode("utf-8", "surrogatepass"), seed) for text in source.texts)
-    folds = np.fromiter(hashes, np.uint32, len(source.texts)) % _FOLDS
-    scores = np.zeros((len(source.texts), source.targets.classes), dtype=np.float32)
-    real = np.arange(len(source.texts)) < source.text_count
+    hashes = (zlib.crc32(text.encode("utf-8", "surrogatepass"), seed) for text in _texts_of(source))
+    folds = np.fromiter(hashes, np.uint32, len(source)) % _FOLDS
+    scores = np.zeros((len(source), source.targets.classes), dtype=np.float32)
+    real = np.arange(len(source)) < source.text_count
     for fold in range(_FOLDS):
         problems.held_out = held = real & (folds == fold)
         coefficients = _fitted(problems, settings, fold)

@@ -1,7 +1,7 @@
 """fit_linear: fits a linear text classifier, with settings chosen by cross-validation."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from headwise.data.items.label_types import SINGLE_LABEL_TYPE, LabelType
 from headwise.data.splits.duplicates import first_in_group
-from headwise.linear.large_fit import LargeTexts, VectorRows, fit_large, is_large
+from headwise.linear.large_fit import fit_large, is_large
 from headwise.linear.linear_settings import LinearFit, LinearSettings
 from headwise.linear.linear_warm_start import LinearWarmStart
 from headwise.linear.setting_search import (
@@ -21,7 +21,7 @@ from headwise.linear.setting_search import (
 )
 from headwise.linear.targets import TargetArray, TextWeights, linear_targets
 from headwise.linear.tfidf_features import BlockReader, LinearTexts
-from headwise.linear.training_data import TrainingData
+from headwise.linear.training_data import TrainingData, TrainingTexts, VectorRows
 
 PAIR_REACH, LEAST_FAR = 3, 1_000
 """Maximum distance between the words of a pair, and the number of texts from which on pairs of words that
@@ -35,34 +35,11 @@ MOST_CELLS = 3_000_000
 """Texts times labels above which settings are chosen on a fifth of the texts, with two folds."""
 
 
-def fit_linear(
-    texts: LinearTexts,
-    targets: TargetArray,
-    classes: int,
-    *,
-    label_type: LabelType = SINGLE_LABEL_TYPE,
-    dense: VectorRows | None = None,
-    numbers: NDArray | None = None,
-    pairs: bool = False,
-    sample_weight: NDArray | None = None,
-    class_weight: NDArray | None = None,
-    tokenizer: str = "penn",
-    max_features: int = 1_000_000,
-    folds: int = 5,
-    label_name_count: int = 0,
-    seed: int = 0,
-    settings: LinearSettings | None = None,
-    calibrated: bool = True,
-    previous: LinearWarmStart | None = None,
-) -> LinearFit:
-    """Fit a linear model on words, word pairs, character n-grams and, if given, vectors of the texts.
+@dataclass(frozen=True)
+class LinearExamples:
+    """What a linear model learns from: texts, or pairs of them, and their targets.
 
-    Blocks, naive Bayes ratios and C are chosen by cross-validation (for very many texts or labels, on one
-    held-out part), by log loss after calibration. Near-duplicates stay in the same fold (see
-    `first_in_group`). Texts whose features are too many for memory are read from a file, see
-    `headwise.linear.large_fit`; that holds for neither pairs nor a warm start.
-
-    Args:
+    Attributes:
         texts: Training texts, or pairs of them.
         targets: Label indices, label probabilities (soft labels), label sets, or numbers (see
             `headwise.linear.targets.TargetArray`).
@@ -76,11 +53,57 @@ def fit_linear(
         class_weight: Weight of the texts of each label, `[classes]`; for label sets, of texts with it
             relative to those without.
         tokenizer: Name of the tokenizer.
+        label_name_count: Number of texts, at the end, that are in no fold: they are used for training,
+            but not for evaluation.
+    """
+
+    texts: LinearTexts
+    targets: TargetArray
+    classes: int
+    label_type: LabelType = SINGLE_LABEL_TYPE
+    dense: VectorRows | None = None
+    numbers: NDArray | None = None
+    pairs: bool = False
+    sample_weight: NDArray | None = None
+    class_weight: NDArray | None = None
+    tokenizer: str = "penn"
+    label_name_count: int = 0
+
+    def training_texts(self) -> TrainingTexts:
+        """The texts with targets and weights for the solver.
+
+        Raises:
+            TypeError: Linear models do not support the label type, or the targets are of another one.
+        """
+        targets = linear_targets(self.label_type, self.targets, self.classes, self.class_weight)
+        count = len(self.texts) - self.label_name_count
+        importance = TextWeights.of(targets, self.sample_weight, self.class_weight, count)
+        named = np.arange(len(self.texts)) >= count
+        return TrainingTexts(self.texts, targets, importance, named, self.dense, self.numbers)
+
+
+def fit_linear(
+    examples: LinearExamples,
+    *,
+    max_features: int = 1_000_000,
+    folds: int = 5,
+    seed: int = 0,
+    settings: LinearSettings | None = None,
+    calibrated: bool = True,
+    previous: LinearWarmStart | None = None,
+) -> LinearFit:
+    """Fit a linear model on words, word pairs, character n-grams and, if given, vectors of the texts.
+
+    Blocks, naive Bayes ratios and C are chosen by cross-validation (for very many texts or labels, on one
+    held-out part), by log loss after calibration. Near-duplicates stay in the same fold (see
+    `first_in_group`). Texts whose features are too many for memory are read from a file, see
+    `headwise.linear.large_fit`; that holds for neither pairs nor a warm start.
+
+    Args:
+        examples: The training texts and their targets.
         max_features: Maximum number of words, word pairs and character n-grams; fewer if the weights would
             exceed `MOST_WEIGHTS`.
         folds: Number of folds.
-        label_name_count: Number of texts, at the end, that are in no fold: they are used for training,
-            but not for evaluation.
         seed: Seed of the folds and of the order of the texts.
         settings: Use these settings instead of choosing.
         calibrated: Whether to compute out-of-fold scores and calibrate the scores by them; if not, the
@@ -90,37 +113,19 @@ def fit_linear(
     Raises:
         TypeError: Linear models do not support the label type, or the targets are of another one.
     """
+    texts, classes, pairs = examples.texts, examples.classes, examples.pairs
     reach = PAIR_REACH if len(texts) >= LEAST_FAR and not pairs else 1
-    reader = BlockReader("words", tokenizer, pairs, reach)
+    reader = BlockReader("words", examples.tokenizer, pairs, reach)
     if previous is not None:
         reader = replace(reader, reach=max(reach, previous.model.reach), edges=previous.model.edges)
-    text_count = len(texts) - label_name_count
-    training_targets = linear_targets(label_type, targets, classes, class_weight)
-    importance = TextWeights.of(training_targets, sample_weight, class_weight, text_count)
-    if previous is None and not pairs:
-        listed = cast(Sequence[str], texts)
-        if is_large(listed, reader):
-            source = LargeTexts(listed, training_targets, importance, dense, numbers, text_count)
-            return fit_large(
-                source, reader, max_features, seed=seed, settings=settings, calibrated=calibrated
-            )
-    if dense is not None and not isinstance(dense, np.ndarray):
-        dense = dense[np.arange(len(texts))]
-    data = TrainingData.of(
-        texts,
-        training_targets,
-        importance,
-        reader,
-        max_features,
-        dense=dense,
-        numbers=numbers,
-        previous=previous,
-        text_count=text_count,
-    )
+    source = examples.training_texts()
+    if previous is None and not pairs and is_large(cast(Sequence[str], texts), reader):
+        return fit_large(source, reader, max_features, seed=seed, settings=settings, calibrated=calibrated)
+    data, text_count = TrainingData.of(source, reader, max_features, previous=previous), source.text_count
     large = len(texts) * classes > MOST_CELLS
     crossed = text_count <= (MOST_PAIRS_CROSSED if pairs else MOST_CROSSED) and not large
     few = large or data.work > MOST_WORK or (pairs and not crossed)
-    labels = training_targets.labels[:text_count]
+    labels = source.targets.labels[:text_count]
     same, parts = np.arange(text_count), []
     if settings is None or calibrated:
         same = first_in_group(texts[:text_count], folds, labels.tolist())
@@ -146,7 +151,7 @@ def fit_linear(
         factor = float(data.calibration(oof_scores[:text_count], every[:text_count])[0])
     oof_scores = oof_scores[:text_count]
     model = data.model(settings, data.fit(settings, every, seed), factor)
-    score = training_targets.take(every[:text_count]).score(oof_scores) if text_count else 0.0
+    score = source.targets.take(every[:text_count]).score(oof_scores) if text_count else 0.0
     return LinearFit(model, oof_scores * np.float32(factor), settings, score)
 
 

@@ -1,8 +1,9 @@
-"""TrainingData: the features and targets of training texts, or text pairs, for linear models."""
+"""TrainingTexts: training texts, or text pairs, with their targets; TrainingData: their features for linear
+models."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from scipy.sparse import csr_matrix
 
 from headwise.core.surface_features import LEAST, WIDTHS, surface_features
 from headwise.core.tokenizer import get_tokenizer
+from headwise.data.items.dataset import items_at
 from headwise.linear.dense_features import CentredVectors, StandardizedFeatures
 from headwise.linear.feature_counts import FeatureCounts
 from headwise.linear.linear_model import DenseScale, LinearModel, expand_columns, stack_blocks
@@ -38,6 +40,61 @@ RARE = 100_000
 
 Blocks = dict[BlockName, tuple[FeatureVocabulary, csr_matrix]]
 """Vocabulary and feature matrix, `[texts, features]`, of each block."""
+
+
+class VectorRows(Protocol):
+    """Vectors of texts, `[texts, size]`, which may be computed when they are needed."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, texts: NDArray[np.int64], /) -> NDArray: ...
+
+
+@dataclass(frozen=True)
+class TrainingTexts:
+    """Training texts, or pairs of them, before their features are computed.
+
+    Attributes:
+        texts: The texts or pairs.
+        targets: Their targets.
+        importance: Their weights.
+        named: Whether a text is the name of a label, `[texts]`; names stand behind all real texts.
+        dense: Vectors of the texts, `[texts, size]`; None without.
+        numbers: Comparison features of pairs, or features of the columns beside the texts, `[texts,
+            numbers]`; None without.
+    """
+
+    texts: LinearTexts
+    targets: Targets
+    importance: TextWeights
+    named: NDArray[np.bool_]
+    dense: VectorRows | None = None
+    numbers: NDArray | None = None
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    @property
+    def text_count(self) -> int:
+        """Number of real texts."""
+        return len(self.named) - int(self.named.sum())
+
+    def take(self, places: NDArray[np.int64]) -> "TrainingTexts":
+        """The texts at these places, with their vectors in memory."""
+        return TrainingTexts(
+            items_at(self.texts, places),
+            self.targets.take(places),
+            self.importance.take(places),
+            self.named[places],
+            None if self.dense is None else self.dense[places],
+            None if self.numbers is None else self.numbers[places],
+        )
+
+    def vectors(self) -> NDArray | None:
+        """The vectors of all texts in memory, `[texts, size]`; None without."""
+        if self.dense is None or isinstance(self.dense, np.ndarray):
+            return self.dense
+        return self.dense[np.arange(len(self))]
 
 
 @dataclass(frozen=True)
@@ -72,32 +129,25 @@ class TrainingData:
     @classmethod
     def of(
         cls,
-        texts: LinearTexts,
-        targets: Targets,
-        importance: TextWeights,
+        source: TrainingTexts,
         reader: BlockReader,
         max_features: int,
         *,
-        dense: NDArray | None = None,
-        numbers: NDArray | None = None,
         previous: LinearWarmStart | None = None,
-        text_count: int | None = None,
         vocabularies: Mapping[BlockName, FeatureVocabulary] | None = None,
     ) -> "TrainingData":
         """Extract the features of training texts.
 
         Args:
-            texts: Texts, or pairs of them.
+            source: The texts or pairs.
+            reader: Feature extractor of the words.
             max_features: Maximum number of features over all blocks.
-            dense: Vectors of the texts, `[texts, size]`.
-            numbers: Comparison features of pairs, or features of the columns beside the texts, `[texts,
-                numbers]`.
             previous: A previous model to start from.
-            text_count: Number of real texts; those behind them are label names.
             vocabularies: The features of each block; by default they are chosen from the texts.
         """
+        texts, targets, importance = source.texts, source.targets, source.importance
+        dense, numbers, amounts = source.vectors(), source.numbers, importance.amounts
         most = min(max_features, max(MOST_WEIGHTS // targets.columns, LEAST_FEATURES)) // 2
-        amounts = importance.amounts
         if vocabularies is None:
             blocks = _blocks(texts, reader, most, amounts, previous)
         else:
@@ -122,40 +172,24 @@ class TrainingData:
         if reader.pairs:
             further = StandardizedFeatures.of(form if numbers is None else numbers, weights=amounts)
         else:
-            further = StandardizedFeatures.of(form, WIDTHS, LEAST, text_count, amounts)
+            further = StandardizedFeatures.of(form, WIDTHS, LEAST, source.text_count, amounts)
         led = vectors.with_covariance_root(importance.costs > 0)
         tabular = np.zeros((len(texts), 0), dtype=np.float32)
         if numbers is not None and not reader.pairs:
             tabular = np.asarray(numbers, dtype=np.float32)
         return cls(blocks, led, further, tabular, targets, importance, most, reader, start)
 
-    def of_texts(
-        self,
-        texts: Sequence[str],
-        settings: LinearSettings,
-        targets: Targets,
-        importance: TextWeights,
-        *,
-        dense: NDArray | None = None,
-        numbers: NDArray | None = None,
-        named: NDArray[np.bool_] | None = None,
-    ) -> "TrainingData":
+    def of_texts(self, source: TrainingTexts, settings: LinearSettings) -> "TrainingData":
         """The data of other texts, with the features and scales of these, as far as the settings need them;
-        neither may be pairs, nor have a previous model.
-
-        Args:
-            texts: The texts.
-            targets, importance, dense, numbers: As those of `of`.
-            named: Whether a text is the name of a label, `[texts]`.
-        """
+        neither may be pairs, nor have a previous model."""
+        texts, dense, numbers = cast("Sequence[str]", source.texts), source.vectors(), source.numbers
         blocks: Blocks = {}
         for name in settings.blocks:
             vocabulary = self.block(name, settings)[0]
             reader = replace(self.reader, block=name, edges=self.reader.edges or settings.edges)
             blocks[name] = vocabulary, reader.transform(texts, vocabulary)
         further = (_surface(texts, self.reader) - self.numbers.center) / self.numbers.deviation
-        if named is not None:
-            further[named] = 0
+        further[source.named] = 0
         vectors = np.zeros((len(texts), 0), dtype=np.float32)
         if self.vectors.size and settings.dense and dense is not None:
             vectors = DenseScale(self.vectors.mean, 1.0)(dense) @ self.vectors.leading
@@ -168,8 +202,8 @@ class TrainingData:
             vectors=replace(self.vectors, values=np.asarray(vectors, dtype=np.float32)),
             numbers=replace(self.numbers, values=np.asarray(further, dtype=np.float32)),
             tabular=tabular,
-            targets=targets,
-            importance=importance,
+            targets=source.targets,
+            importance=source.importance,
             edged=blocks["words"] if settings.edges and "words" in blocks else None,
             cache={},
         )

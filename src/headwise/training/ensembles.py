@@ -24,7 +24,7 @@ from headwise.linear.ensemble_weights import (
     fit_ensemble,
     fit_number_weights,
 )
-from headwise.linear.linear_fit import fit_linear
+from headwise.linear.linear_fit import LinearExamples, fit_linear
 from headwise.linear.linear_model import LinearModel
 from headwise.linear.linear_settings import LinearFit, LinearSettings
 from headwise.metrics.calibration import MAX_USUAL_TEMPERATURE
@@ -305,20 +305,23 @@ def fit_linear_member(
     texts, vectors, numbers = model.linear_inputs(items, vectors=eager)
     if not eager and model.has_base_vectors:
         vectors = _TextVectors(model, items)
-    return memoized(
-        fit_linear,
+    examples = LinearExamples(
         texts,
         objective.train_targets[places],
         model.outputs.count,
         label_type=objective.label_type,
-        sample_weight=objective.weights_of(places),
-        class_weight=objective.class_weights,
-        tokenizer=model.config.words.tokenizer,
-        max_features=model.config.linear_model.max_features,
         dense=vectors,
         numbers=numbers,
         pairs=model.reads_pairs,
+        sample_weight=objective.weights_of(places),
+        class_weight=objective.class_weights,
+        tokenizer=model.config.words.tokenizer,
         label_name_count=objective.label_name_count,
+    )
+    return memoized(
+        fit_linear,
+        examples,
+        max_features=model.config.linear_model.max_features,
         settings=settings,
         calibrated=out_of_fold,
         previous=model.previous_linear_model,

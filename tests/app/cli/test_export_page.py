@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from headwise.artifacts import load_model, save_model
-from headwise.linear.linear_fit import fit_linear
+from headwise.linear.linear_fit import LinearExamples, fit_linear
 from headwise.linear.linear_settings import LinearSettings
 from headwise.nn.networks.linear_members import TextLinearBuffers
 from headwise.nn.networks.text_models import TextClassifierModel
@@ -18,7 +18,9 @@ def ensemble(model, tmp_path_factory):
         network = load_model(model, TextClassifierModel)
         texts = ["w1 w2", "w3 w4", "w1 w5", "w3 w6"] * 3
         settings = LinearSettings(ratios=False)
-        fitted = fit_linear(texts, np.arange(12) % 2, 2, settings=settings, calibrated=False)
+        fitted = fit_linear(
+            LinearExamples(texts, np.arange(12) % 2, 2), settings=settings, calibrated=False
+        )
         buffers = TextLinearBuffers.of(fitted.model)
         network.add_linear_model(buffers, 2.0, encoder_weight=encoder_weight, share=0.25)
         folder = tmp_path_factory.mktemp("ensembles") / "my <model>"

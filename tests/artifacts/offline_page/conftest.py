@@ -16,7 +16,7 @@ import torch
 from headwise.artifacts.offline_page.page_export import offline_page
 from headwise.artifacts.offline_page.page_tables import script_json
 from headwise.data.items.label_types import LABEL_SET_TYPE, NUMERIC_LABEL_TYPE, SINGLE_LABEL_TYPE, LabelType
-from headwise.linear.linear_fit import fit_linear
+from headwise.linear.linear_fit import LinearExamples, fit_linear
 from headwise.linear.linear_settings import LinearSettings
 from headwise.metrics.novelty import NoveltyDetector
 from headwise.metrics.target_scale import Scale
@@ -133,12 +133,14 @@ def make_model(
     linear = LinearSettings(dense=1.0 if based else 0.0, form=True, edges=True)
     targets, label_type = _targets(kind)
     fitted = fit_linear(
-        TRAINING_TEXTS,
-        targets,
-        model.outputs.count,
-        label_type=label_type,
-        dense=vectors,
-        tokenizer=tokenizer,
+        LinearExamples(
+            TRAINING_TEXTS,
+            targets,
+            model.outputs.count,
+            label_type=label_type,
+            dense=vectors,
+            tokenizer=tokenizer,
+        ),
         settings=linear,
         calibrated=False,
     )

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from headwise.data.items.examples import Pair
-from headwise.linear.linear_fit import fit_linear
+from headwise.linear.linear_fit import LinearExamples, fit_linear
 from headwise.linear.linear_settings import LinearSettings
 from headwise.models.encoder_attributions import encoder_attributions
 from headwise.models.tasks.training_messages import linear_model_message
@@ -63,7 +63,7 @@ def test_the_form_of_a_text_is_no_word_and_no_rest():
     texts = [" ".join(WORDS[n % 7 :][: 4 + n % 5]) for n in range(60)]
     texts = [text if n % 2 else text.replace(" ", "\n", 1) for n, text in enumerate(texts)]
     settings = LinearSettings(blocks=("words",), form=True)
-    fit = fit_linear(texts, np.arange(60) % 2, 2, settings=settings)
+    fit = fit_linear(LinearExamples(texts, np.arange(60) % 2, 2), settings=settings)
     model = made(TextClassifierModel, LABELS[:2])
     assert linear_model_message(model) == []
     model.add_linear_model(TextLinearBuffers.of(fit.model), 0.8)

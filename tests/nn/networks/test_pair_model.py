@@ -7,7 +7,7 @@ import torch
 from headwise.artifacts import StoreError, load_model, save_model
 from headwise.core.errors import ConfigError
 from headwise.data.items.examples import Pair
-from headwise.linear.linear_fit import fit_linear
+from headwise.linear.linear_fit import LinearExamples, fit_linear
 from headwise.metrics.target_scale import Scale
 from headwise.nn.encoders import ENCODERS
 from headwise.nn.networks.linear_members import TextLinearBuffers
@@ -182,7 +182,7 @@ def test_the_linear_member_has_its_say_and_is_saved(tmp_path):
     texts, vectors, numbers = model.linear_inputs(encoded)
     assert vectors is None
     linear_model = TextLinearBuffers.of(
-        fit_linear(texts, np.arange(len(pairs)) % 3, 3, numbers=numbers, pairs=True).model
+        fit_linear(LinearExamples(texts, np.arange(len(pairs)) % 3, 3, numbers=numbers, pairs=True)).model
     )
     before = model.logits(encoded)
     model.add_linear_model(linear_model, 0.7)

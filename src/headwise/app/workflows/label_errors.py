@@ -39,7 +39,7 @@ from headwise.data.items.labels import (
     label_targets,
     training_weights,
 )
-from headwise.linear.linear_fit import fit_linear
+from headwise.linear.linear_fit import LinearExamples, fit_linear
 from headwise.linear.tabular_features import tabular_features_of
 from headwise.metrics.label_quality import beats_label_frequencies, find_label_issues, separable
 from headwise.text.static_embeddings.base_choice import AUTO, vectors_of_texts
@@ -180,6 +180,6 @@ def out_of_fold_probabilities(
     """
     dense, note = vectors_of_texts(texts, base)
     scores = fit_linear(
-        texts, targets, classes, dense=dense, numbers=numbers, sample_weight=weights
+        LinearExamples(texts, targets, classes, dense=dense, numbers=numbers, sample_weight=weights)
     ).oof_scores
     return softmax(scores.astype(np.float64), axis=1), note

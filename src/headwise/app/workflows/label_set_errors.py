@@ -16,7 +16,7 @@ from headwise.data.items.labels import (
     multi_hot_targets,
     training_weights,
 )
-from headwise.linear.linear_fit import fit_linear
+from headwise.linear.linear_fit import LinearExamples, fit_linear
 from headwise.linear.tabular_features import tabular_features_of
 from headwise.metrics.label_quality import beats_label_frequencies, find_label_issues, separable
 from headwise.text.static_embeddings.base_choice import AUTO, vectors_of_texts
@@ -49,13 +49,15 @@ def find_label_set_issues(
     if note:
         reporter.note(note)
     fitted = fit_linear(
-        texts,
-        has,
-        len(names),
-        label_type=LABEL_SET_TYPE,
-        dense=dense,
-        numbers=tabular_features_of(items),
-        sample_weight=training_weights(items),
+        LinearExamples(
+            texts,
+            has,
+            len(names),
+            label_type=LABEL_SET_TYPE,
+            dense=dense,
+            numbers=tabular_features_of(items),
+            sample_weight=training_weights(items),
+        )
     )
     probabilities = expit(fitted.oof_scores.astype(np.float64))
     wrong, is_predictable = wrong_labels(probabilities, has, counts)

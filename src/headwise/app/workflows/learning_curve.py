@@ -27,7 +27,7 @@ from headwise.data.items.label_types import LabelType
 from headwise.data.items.labels import evaluated_items, training_weights
 from headwise.data.splits.data_parts import DataParts
 from headwise.data.splits.duplicates import indices_by_text
-from headwise.linear.linear_fit import fit_linear
+from headwise.linear.linear_fit import LinearExamples, fit_linear
 from headwise.linear.linear_settings import LinearFit, LinearSettings
 from headwise.linear.tag_crf import fit_crf
 from headwise.metrics.power_law import PowerLaw, fit_power_law
@@ -334,15 +334,17 @@ def linear_scorer(
     def fit(rows: NDArray[np.int64], settings: LinearSettings | None = None, seed: int = 0) -> LinearFit:
         train_texts, vectors, tabular = read(rows)
         return fit_linear(
-            train_texts,
-            fitted_targets[rows],
-            model.outputs.count,
-            label_type=label_type,
-            dense=vectors,
-            numbers=tabular,
-            pairs=model.reads_pairs,
-            sample_weight=None if weights is None else weights[rows],
-            tokenizer=model.config.words.tokenizer,
+            LinearExamples(
+                train_texts,
+                fitted_targets[rows],
+                model.outputs.count,
+                label_type=label_type,
+                dense=vectors,
+                numbers=tabular,
+                pairs=model.reads_pairs,
+                sample_weight=None if weights is None else weights[rows],
+                tokenizer=model.config.words.tokenizer,
+            ),
             settings=settings,
             seed=seed,
             calibrated=False,
