@@ -12,7 +12,7 @@ from headwise.linear.linear_fit import LinearExamples, fit_linear
 from headwise.linear.linear_settings import LinearSettings
 from headwise.linear.linear_warm_start import LinearWarmStart
 from headwise.linear.linear_weights import DesignMatrix
-from headwise.linear.svm_solver import fit_svm_columns
+from headwise.linear.svm_solver import LinearProblem, fit_svm_columns
 from headwise.linear.tfidf_features import FeatureVocabulary
 from headwise.nn.networks.linear_members import TextLinearBuffers
 
@@ -42,7 +42,7 @@ def test_offsets_against_a_general_optimiser(monkeypatch):
     signs = random.choice([-1, 1], (40, 2)).astype(np.int8)
     offsets = random.normal(size=(40, 2)).astype(np.float32)
     costs = random.uniform(0.2, 2, (40, 2)).astype(np.float32)
-    found = fit_svm_columns(DesignMatrix(sparse, dense), signs, costs, offsets=offsets)
+    found = fit_svm_columns(LinearProblem(DesignMatrix(sparse, dense), signs, costs, offsets=offsets))
     wide = np.hstack([sparse.toarray(), dense, np.ones((40, 1))])
     for k in range(2):
 

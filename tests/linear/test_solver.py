@@ -7,7 +7,7 @@ from sklearn.svm import LinearSVC
 
 from headwise.linear import svm_solver as solver
 from headwise.linear.linear_weights import DesignMatrix
-from headwise.linear.svm_solver import fit_svm_columns
+from headwise.linear.svm_solver import LinearProblem, fit_svm_columns
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +36,7 @@ def liblinear(matrix, signs, costs):
 def test_equals_liblinear(columns, size):
     rows, signs = problem(columns, size=size)
     costs = np.random.default_rng(0).uniform(0.2, 2.0, signs.shape).astype(np.float32)
-    found = fit_svm_columns(rows, signs, costs).scores(rows)
+    found = fit_svm_columns(LinearProblem(rows, signs, costs)).scores(rows)
     matrix = csr_matrix(hstack([rows.sparse, rows.dense]))
     for column in range(columns):
         peer = liblinear(matrix, signs[:, column], costs[:, column])
@@ -48,7 +48,7 @@ def test_ratios_scale_the_features(columns):
     rows, signs = problem(columns)
     ratios = np.random.default_rng(1).uniform(0.3, 2.0, (40, columns)).astype(np.float32)
     costs = np.ones((80, 1), dtype=np.float32)
-    found = fit_svm_columns(rows, signs, costs, ratios=ratios).scores(rows)
+    found = fit_svm_columns(LinearProblem(rows, signs, costs), ratios=ratios).scores(rows)
     for column in range(columns):
         scaled = csr_matrix(rows.sparse.multiply(ratios[:, column]))
         peer = liblinear(scaled, signs[:, column], np.ones(80))
@@ -60,9 +60,9 @@ def test_ratios_scale_the_features(columns):
 def test_a_path_of_strengths_has_the_solutions_of_each(columns, strengths):
     rows, signs = problem(columns, size=4)
     costs = np.random.default_rng(0).uniform(0.2, 2.0, signs.shape).astype(np.float32)
-    coefficient_sets = solver.fit_svm_path(rows, signs, costs, strengths)
+    coefficient_sets = solver.fit_svm_path(LinearProblem(rows, signs, costs), strengths)
     for strength, coefficients in zip(strengths, coefficient_sets, strict=True):
-        alone = fit_svm_columns(rows, signs, costs * np.float32(strength))
+        alone = fit_svm_columns(LinearProblem(rows, signs, costs * np.float32(strength)))
         np.testing.assert_allclose(coefficients.scores(rows), alone.scores(rows), atol=2e-3)
 
 
@@ -73,7 +73,7 @@ def test_any_number_of_threads_computes_the_same(monkeypatch):
     weights = []
     for threads in (1, 3):
         monkeypatch.setattr(solver, "usable_threads", lambda threads=threads: threads)
-        coefficients = fit_svm_columns(rows, signs, costs)
+        coefficients = fit_svm_columns(LinearProblem(rows, signs, costs))
         weights.append(np.vstack([coefficients.weights, coefficients.dense, coefficients.bias]))
     np.testing.assert_array_equal(*weights)
 
@@ -84,8 +84,8 @@ def test_texts_without_cost_are_as_if_they_were_not_there():
     costs[50:] = 0
     some = np.arange(50)
     whole, part = (
-        fit_svm_columns(rows, signs, costs),
-        fit_svm_columns(rows.take(some), signs[:50], costs[:50]),
+        fit_svm_columns(LinearProblem(rows, signs, costs)),
+        fit_svm_columns(LinearProblem(rows.take(some), signs[:50], costs[:50])),
     )
     np.testing.assert_allclose(whole.weights, part.weights, atol=2e-4)
 
@@ -93,7 +93,9 @@ def test_texts_without_cost_are_as_if_they_were_not_there():
 def test_nothing_to_learn_from():
     rows, signs = problem(3)
     none = np.zeros(0, dtype=np.int64)
-    coefficients = fit_svm_columns(rows.take(none), signs[:0], np.ones((0, 1), dtype=np.float32))
+    coefficients = fit_svm_columns(
+        LinearProblem(rows.take(none), signs[:0], np.ones((0, 1), dtype=np.float32))
+    )
     np.testing.assert_array_equal(coefficients.scores(rows), 0)
 
 
@@ -103,7 +105,7 @@ def test_numbers_are_ridge_regression(size):
     random = np.random.default_rng(5)
     wanted = random.normal(size=signs.shape).astype(np.float32)
     costs = random.uniform(0.2, 2.0, signs.shape).astype(np.float32)
-    found = fit_svm_columns(rows, np.ones_like(signs), costs, targets=wanted)
+    found = fit_svm_columns(LinearProblem(rows, np.ones_like(signs), costs, targets=wanted))
     wide = np.hstack([rows.sparse.toarray(), rows.dense, np.ones((80, 1))]).astype(np.float64)
     for column in range(3):
         own = costs[:, column, None] * wide

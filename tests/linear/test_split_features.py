@@ -1,5 +1,7 @@
 """Features of one text, and starting from other solutions, against liblinear and cold starts."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix, hstack, identity
@@ -8,7 +10,7 @@ from sklearn.svm import LinearSVC
 from headwise.linear import svm_solver as solver
 from headwise.linear.linear_weights import DesignMatrix
 from headwise.linear.split_features import SplitFeatures
-from headwise.linear.svm_solver import fit_svm_columns
+from headwise.linear.svm_solver import LinearProblem, fit_svm_columns
 
 TEXTS, FEATURES = 60, 30
 
@@ -41,7 +43,9 @@ def test_features_of_one_text_weigh_what_liblinear_gives_them(columns, with_rati
     if with_ratios:
         shape = (rows.features, columns)
         ratios = np.random.default_rng(1).uniform(0.3, 2.0, shape).astype(np.float32)
-    found = fit_svm_columns(rows, signs, np.ones((TEXTS, 1), dtype=np.float32), ratios=ratios)
+    found = fit_svm_columns(
+        LinearProblem(rows, signs, np.ones((TEXTS, 1), dtype=np.float32)), ratios=ratios
+    )
     for column in range(columns):
         sparse = rows.sparse if ratios is None else rows.sparse.multiply(ratios[:, column])
         matrix = csr_matrix(hstack([sparse, rows.dense]))
@@ -64,7 +68,9 @@ def test_no_text_or_one_shares_nothing(texts):
     some = np.arange(texts)
     split = SplitFeatures.of(rows.take(some).sparse, None)
     assert split.shared.shape == (texts, 0)
-    coefficients = fit_svm_columns(rows.take(some), signs[:texts], np.ones((texts, 1), dtype=np.float32))
+    coefficients = fit_svm_columns(
+        LinearProblem(rows.take(some), signs[:texts], np.ones((texts, 1), dtype=np.float32))
+    )
     assert coefficients.weights.shape == (rows.features, 3)
     assert (np.sign(coefficients.scores(rows.take(some))) == signs[:texts]).all()
 
@@ -74,17 +80,19 @@ def test_no_text_or_one_shares_nothing(texts):
 def test_from_other_duals_the_solver_comes_to_the_same_weights(strength, numbers):
     rows, signs = problem(3)
     random = np.random.default_rng(2)
-    settings = {"ratios": random.uniform(0.3, 2.0, (rows.features, 3)).astype(np.float32)}
-    settings["offsets"] = random.normal(size=signs.shape).astype(np.float32)
+    ratios = random.uniform(0.3, 2.0, (rows.features, 3)).astype(np.float32)
+    offsets, targets = random.normal(size=signs.shape).astype(np.float32), None
     if numbers:
-        signs, settings["targets"] = np.ones_like(signs), random.normal(size=signs.shape).astype(np.float32)
+        signs, targets = np.ones_like(signs), random.normal(size=signs.shape).astype(np.float32)
     costs = random.uniform(0.2, 2.0, (TEXTS, 1)).astype(np.float32)
     costs[7] = 0
     duals = np.zeros(signs.shape, dtype=np.float32)
-    fit_svm_columns(rows, signs, costs, **settings, duals=duals)
+    first = LinearProblem(rows, signs, costs, offsets, targets)
+    fit_svm_columns(first, ratios=ratios, duals=duals)
     assert duals.any()
     assert not duals[7].any()
     other = DesignMatrix(rows.sparse, rows.dense * np.float32(2))
-    cold = fit_svm_columns(other, signs, costs * np.float32(strength), **settings)
-    warm = fit_svm_columns(other, signs, costs * np.float32(strength), **settings, duals=duals)
+    second = replace(first, rows=other, costs=costs * np.float32(strength))
+    cold = fit_svm_columns(second, ratios=ratios)
+    warm = fit_svm_columns(second, ratios=ratios, duals=duals)
     np.testing.assert_allclose(warm.scores(other), cold.scores(other), atol=2e-3)

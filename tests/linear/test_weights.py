@@ -8,7 +8,7 @@ from headwise.linear.linear_fit import LinearExamples, fit_linear
 from headwise.linear.linear_settings import LinearSettings
 from headwise.linear.targets import LabelTargets, TextWeights
 from headwise.linear.tfidf_features import BlockReader
-from headwise.linear.training_data import TrainingData
+from headwise.linear.training_data import TrainingData, TrainingTexts
 
 RANDOM = np.random.default_rng(0)
 WORDS = [f"w{n}" for n in range(60)]
@@ -104,6 +104,7 @@ def test_what_counts_nothing_leaves_no_trace(items, targets, classes):
 def test_names_of_labels_do_not_tell_how_rare_words_are_by_their_weights():
     targets = LabelTargets.of(np.zeros(200, np.int64), 2)
     importance = TextWeights.of(targets, np.repeat([1.0, 50.0], [198, 2]), text_count=198)
-    data = TrainingData.of(TEXTS, targets, importance, BlockReader("words"), 10**6, text_count=198)
+    source = TrainingTexts(TEXTS, targets, importance, np.arange(200) >= 198)
+    data = TrainingData.of(source, BlockReader("words"), 10**6)
     plain, _ = BlockReader("words").fit(TEXTS, max_features=10**6)
     np.testing.assert_array_equal(data.blocks["words"][0].idf, plain.idf)

@@ -23,7 +23,7 @@ from headwise.linear.linear_model import LinearModel, expand_columns, signs_of, 
 from headwise.linear.linear_weights import DesignMatrix
 from headwise.linear.pair_features import OVERLAPS, compare_matrices, overlap
 from headwise.linear.sklearn_models import SVM_STRENGTHS, fit_ridge, fit_svm, fit_tfidf, train_plus_dev
-from headwise.linear.svm_solver import fit_svm_columns, fit_svm_path
+from headwise.linear.svm_solver import LinearProblem, fit_svm_columns, fit_svm_path
 from headwise.linear.targets import LabelTargets, NumericTargets
 from headwise.linear.tfidf_features import BlockName, BlockReader, FeatureVocabulary
 from headwise.metrics.target_scale import Scale
@@ -111,7 +111,9 @@ def fit_baseline(
     for blocks in BLOCKS:
         rows = _design_matrix([fitted[name][1] for name in blocks], len(targets))
         dev_rows = _design_matrix([held[name] for name in blocks], len(dev_texts))
-        coefficient_sets = fit_svm_path(rows, signs_of(targets, classes), costs, SVM_STRENGTHS)
+        coefficient_sets = fit_svm_path(
+            LinearProblem(rows, signs_of(targets, classes), costs), SVM_STRENGTHS
+        )
         for strength, coefficients in zip(SVM_STRENGTHS, coefficient_sets, strict=True):
             guessed = expand_columns(coefficients.scores(dev_rows), classes).argmax(axis=1)
             accuracy = float(np.mean(guessed == dev_targets))
@@ -139,7 +141,7 @@ def fit_baseline(
     }
     rows = _design_matrix([features for _, features in fitted.values()], len(texts))
     costs = np.full((len(texts), 1), best.strength, dtype=np.float32)
-    coefficients = fit_svm_columns(rows, signs_of(labels, classes), costs)
+    coefficients = fit_svm_columns(LinearProblem(rows, signs_of(labels, classes), costs))
     final_vocabularies: dict[BlockName, FeatureVocabulary] = {name: fitted[name][0] for name in best.blocks}
     return replace(best, model=LinearModel(final_vocabularies, coefficients, classes, tokenizer))
 

@@ -38,7 +38,16 @@ MAX_EPOCHS = 60
 
 @dataclass(frozen=True)
 class LinearProblem:
-    """The input of the solver; see `fit_svm_path` for the fields."""
+    """The input of the solver.
+
+    Attributes:
+        rows: The design matrix.
+        signs: 1 or -1 for each text and column, `[texts, columns]`.
+        costs: The penalty parameter C of each text in each column, `[texts, columns]`, or the same in all,
+            `[texts, 1]`; texts of cost 0 are skipped.
+        offsets: Values added to the scores, `[texts, columns]`; none by default.
+        targets: Numeric targets for regression, `[texts, columns]`; all signs must be 1.
+    """
 
     rows: DesignMatrix
     signs: NDArray[np.int8]
@@ -48,13 +57,9 @@ class LinearProblem:
 
 
 def fit_svm_columns(
-    rows: DesignMatrix,
-    signs: NDArray[np.int8],
-    costs: Floats,
+    problem: LinearProblem,
     *,
     ratios: Floats | None = None,
-    offsets: Floats | None = None,
-    targets: Floats | None = None,
     duals: Floats | None = None,
     features: SplitFeatures | None = None,
     seed: int = 0,
@@ -63,30 +68,16 @@ def fit_svm_columns(
     """Fit a linear support vector machine for each column; see `fit_svm_path` for the arguments."""
     return next(
         fit_svm_path(
-            rows,
-            signs,
-            costs,
-            (1.0,),
-            ratios=ratios,
-            offsets=offsets,
-            targets=targets,
-            duals=duals,
-            features=features,
-            seed=seed,
-            tolerance=tolerance,
+            problem, (1.0,), ratios=ratios, duals=duals, features=features, seed=seed, tolerance=tolerance
         )
     )
 
 
 def fit_svm_path(
-    rows: DesignMatrix,
-    signs: NDArray[np.int8],
-    costs: Floats,
+    problem: LinearProblem,
     strengths: Sequence[float],
     *,
     ratios: Floats | None = None,
-    offsets: Floats | None = None,
-    targets: Floats | None = None,
     duals: Floats | None = None,
     features: SplitFeatures | None = None,
     seed: int = 0,
@@ -96,34 +87,31 @@ def fit_svm_path(
     scaled solution of the previous one, which saves a third of the passes.
 
     Args:
-        rows: The design matrix.
-        signs: 1 or -1 for each text and column, `[texts, columns]`.
-        costs: The penalty parameter C of each text in each column, `[texts, columns]`, or the same in all,
-            `[texts, 1]`; texts of cost 0 are skipped.
+        problem: The texts.
         strengths: Factors of the costs.
         ratios: Factors of the sparse features, `[features, columns]`.
-        offsets: Values added to the scores, `[texts, columns]`; none by default.
-        targets: Numeric targets for regression, `[texts, columns]`; all signs must be 1.
         duals: The dual variables to start from, 0 by default, `[texts, columns]`; they become those of the
             last solution.
         features: `SplitFeatures.of` the sparse features and the ratios, if it is there already.
         seed: Seed for the order of the texts.
         tolerance: Stopping tolerance; `TOLERANCE` by default.
     """
+    rows, signs = problem.rows, problem.signs
     columns = signs.shape[1]
     split = features or SplitFeatures.of(rows.sparse, ratios)
     rows = DesignMatrix(split.shared, rows.dense)
-    problem_of = _solver(LinearProblem(rows, signs, costs, offsets, targets), split.norms)
+    problem = replace(problem, rows=rows)
+    compiled_problem = _solver(problem, split.norms)
     blocks = _zero_blocks(columns, rows.features, rows.dense.shape[1], split.squares)
     alpha = np.zeros(signs.shape, dtype=np.float32) if duals is None else duals
     threads = _thread_count(rows, len(blocks), columns)
     for strength in strengths:
-        slack = _slack(costs * np.float32(strength)) + split.diagonal
+        slack = _slack(problem.costs * np.float32(strength)) + split.diagonal
         if alpha.any():
-            _start_from(blocks, LinearProblem(rows, signs, slack, offsets, targets), alpha)
-        problem = problem_of(slack)
+            _start_from(blocks, replace(problem, costs=slack), alpha)
         texts = np.flatnonzero(np.isfinite(slack).any(axis=1))
-        _solve(problem, texts, blocks, alpha, seed, TOLERANCE if tolerance is None else tolerance, threads)
+        stop = TOLERANCE if tolerance is None else tolerance
+        _solve(compiled_problem(slack), texts, blocks, alpha, seed, stop, threads)
         joined = _join_blocks(blocks, rows.features)
         weights = split.all_weights(np.asarray(joined.weights), signs * alpha)
         yield replace(joined, weights=weights)

@@ -333,15 +333,8 @@ class TrainingData:
     ) -> LinearWeights:
         """Fit the weights on a `problem` with its `split` features; `more` are other arguments of
         `fit_svm_columns`."""
-        return fit_svm_columns(
-            subset.rows,
-            subset.signs,
-            subset.costs.astype(np.float32) * np.float32(settings.strength),
-            offsets=subset.offsets,
-            targets=subset.targets,
-            features=features,
-            **more,
-        )
+        costs = subset.costs.astype(np.float32) * np.float32(settings.strength)
+        return fit_svm_columns(replace(subset, costs=costs), features=features, **more)
 
     def split(self, settings: LinearSettings, subset: LinearProblem) -> SplitFeatures:
         """The sparse features of a `problem`; they depend on blocks, edges and ratios of the settings."""
