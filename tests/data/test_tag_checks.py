@@ -71,6 +71,11 @@ def test_other_letters_of_bioes(tags, expected):
         ("o o B-x I-x", ("o", "O")),
         ("0 0 0 B-x", ("0", "O")),
         ("О О О B-x I-x", ("О", "O")),  # of the Cyrillic alphabet
+        ("_ _ _ B-x I-x", ("_", "O")),
+        ("OUT B-x OUT B-y", ("OUT", "O")),
+        ("_ NN B-x I-x", None),
+        ("O _ B-x I-x", None),
+        ("_ I-x", None),
         ("NN o B-x NN NN NN", None),
         ("O B_x B_y", None),  # nothing goes on
         ("O B_x I_x NN NN NN", None),

@@ -97,3 +97,21 @@ def test_the_surest_errors_of_tags_come_first():
     found = TagEvaluation(tokens, None, 0.0, predicted, sure)
     assert found.worst(own, 9) == [(0, 1), (1, 0), (0, 0)]
     assert found.worst(own, 1) == [(0, 1)]
+
+
+def test_types_of_spans_that_training_lacks(tmp_path):
+    def tagged(name, kind):
+        rows = [f"Ann B-{kind}\nran O\nhome O\n" if n % 2 else f"so{n} O\nit O\n" for n in range(40)]
+        (tmp_path / name).write_text("\n".join(rows))
+        return tmp_path / name
+
+    settings = {**SMALL, "model": {"task": "tag"}, "base": {"name": "none"}}
+    folder = tmp_path / "model"
+    (tmp_path / "both.txt").write_text(
+        tagged("a.txt", "PER").read_text() + "\n" + tagged("b.txt", "LOC").read_text()
+    )
+    train_files(tagged("a.txt", "PER"), folder, settings=settings)
+    assert "the training data have no 'LOC': all such tags count as errors" in said(
+        folder, tmp_path / "both.txt"
+    )
+    assert "have no" not in said(folder, tmp_path / "a.txt")

@@ -1,6 +1,7 @@
 """Tables in memory in the place of files."""
 
 import json
+from decimal import Decimal
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -65,6 +66,49 @@ def test_rows_of_every_kind_of_table():
     assert rows_of(PandasFrame()) == [{"text": None, "label": "light"}, *wanted]
     arrow = pytest.importorskip("pyarrow")
     assert rows_of(arrow.table({"text": TEXTS, "label": LABELS})) == wanted
+
+
+def test_batches_of_arrow_and_frames_that_are_collected_first():
+    arrow = pytest.importorskip("pyarrow")
+    batch = arrow.record_batch({"text": arrow.array(TEXTS), "label": arrow.array(LABELS)})
+    assert rows_of(batch) == rows_of(SimpleNamespace(collect=PolarsFrame)) == rows_of(PolarsFrame())
+
+
+@pytest.mark.parametrize("listed", [lambda kind: [kind], lambda kind: SimpleNamespace(feature=kind)])
+def test_numbers_of_tags_are_named(listed):
+    rows = [{"tokens": ["a", "b"], "ner_tags": [0, 1]}, {"tokens": ["c"], "ner_tags": [-1]}]
+
+    class Tagged:
+        column_names = ("tokens", "ner_tags")
+        features = {"tokens": listed("string"), "ner_tags": listed(SimpleNamespace(names=["O", "B-PER"]))}
+
+        def __iter__(self):
+            return iter(rows)
+
+    assert [row["ner_tags"] for row in rows_of(Tagged())] == [["O", "B-PER"], [None]]
+
+
+def test_decimals_and_sets():
+    row = {"text": "a", "label": {"y", "x"}, "whole": Decimal("1.0"), "part": Decimal("0.5")}
+    frame = SimpleNamespace(columns=list(row), to_dict=lambda form: [row])
+    assert rows_of(frame) == [{"text": "a", "label": ["x", "y"], "whole": 1, "part": 0.5}]
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (SimpleNamespace(column_names={"train": ["text"], "test": ["text"]}), r"give one of them.*'train'"),
+        (SimpleNamespace(columns=["text", "label", "label"]), "several columns named 'label'"),
+        (SimpleNamespace(columns=[1, "1"]), "several columns named '1'"),
+        (
+            SimpleNamespace(columns=["text", "image"], to_dict=lambda form: [{"text": "a", "image": b"x"}]),
+            "the column 'image' holds a bytes",
+        ),
+    ],
+)
+def test_tables_that_cannot_be_read(table, message):
+    with pytest.raises(ConfigError, match=message), tables_as_files(table):
+        pass
 
 
 def test_files_stay_files():

@@ -72,7 +72,7 @@ def bmes_as_bioes(tags: Iterable[str]) -> dict[str, str]:
 def nonstandard_span_tag(tags: Mapping[str, int]) -> tuple[str, str] | None:
     """The most frequent tag that marks the begin of a span in a non-standard spelling (`B_PER`, `PER-B`,
     `b-PER`), and its standard spelling; None if most tags other than O are not spelt so. If only the tag
-    O is spelt otherwise (`o`), this tag and O.
+    O is spelt otherwise (`o`, `_`, `OUT`), this tag and O.
 
     Args:
         tags: The count of each tag.
@@ -86,6 +86,9 @@ def nonstandard_span_tag(tags: Mapping[str, int]) -> tuple[str, str] | None:
             letters.setdefault(kind, set()).add(letter)
     strange = {tag: right for tag, right in respelled.items() if tag != right}
     outside = [tag for tag in tags if tag in _LOOK_ALIKES]
+    if not outside and "O" not in tags:  # a single tag without a prefix, such as `_` or `OUT`
+        plain = [tag for tag in tags if not ENTITY_TAG.fullmatch(tag)]
+        outside = plain if len(plain) == 1 and any(tag.startswith("B-") for tag in tags) else []
     if (
         not strange
         and outside

@@ -205,6 +205,14 @@ class TagTask(Task["TagModel", Sequence[TaggedSentence], TaggedData, TagEvaluati
     ) -> list[ReportMessage]:
         return plain_tag_messages(scores)
 
+    def evaluation_caveats(self, labels: Mapping[str, int], data: TaggedData) -> list[ReportMessage]:
+        """A warning if the file has tags or types of spans that the training data lack."""
+        strange = sorted({*map(_type, data.tags)} - {*map(_type, labels), "O"})
+        if not strange:
+            return []
+        text = f"the training data have no {abbreviate([*map(repr, strange)])}: all such tags count as errors"
+        return [ReportMessage(text, warning=True)]
+
     def check_labels(self, model: TagModel, data: TaggedData, where: str) -> None:
         """Check that some of the tags of a file are known to the model; unknown tags count as wrong."""
         if not data.items:
