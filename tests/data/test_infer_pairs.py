@@ -6,6 +6,10 @@ from headwise.data.items.item_types import infer_task
 from headwise.data.readers.pair_files import read_pairs
 
 
+def parallel(*labels) -> str:
+    return "".join(f"a text {n},another text {n},{labels[n % len(labels)]}\n" for n in range(30))
+
+
 @pytest.mark.parametrize(
     ("name", "text", "task"),
     [
@@ -15,6 +19,15 @@ from headwise.data.readers.pair_files import read_pairs
         ("a.tsv", "Quality\t#1 ID\t#1 String\t#2 String\n1\t7\ta b\tc d\n0\t8\te f\tg h\n", "pair"),
         ("a.csv", "sent1,sent2,label\na b,c d,yes\ne f,g h,no\n", "pair"),
         ("a.jsonl", '{"sentence1": "a b", "sentence2": "c d", "gold_label": "-"}\n' * 3, "pair"),
+        ("a.tsv", "premise\thypo\tlabel\na b\tc d\tyes\ne f\tg h\tno\n", "pair"),
+        ("a.csv", "source,target,score\n" + parallel(0.25, 1.5, 3), "pair-score"),
+        ("a.csv", "src,tgt,label\n" + parallel("ok", "bad"), "pair"),
+        (
+            "a.csv",
+            "source,target,text\n" + parallel(*(f"it is so {n}" for n in range(30))),
+            None,
+        ),
+        ("a.csv", "source,target,note\n" + "web,pos,the first of all\nmail,neg,a b c\n" * 20, None),
         ("a.csv", "title,text,label\na b,c d,1\ne f,g h,0\n", None),
         ("a.csv", "text,label\na b,1\ne f,0\n", None),
         ("a.csv", "text,score\na b,1.5\nc d,2\ne f,3\ng h,\n", "regress"),

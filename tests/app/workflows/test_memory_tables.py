@@ -80,7 +80,10 @@ def test_numbers_of_tags_are_named(listed):
 
     class Tagged:
         column_names = ("tokens", "ner_tags")
-        features = {"tokens": listed("string"), "ner_tags": listed(SimpleNamespace(names=["O", "B-PER"]))}
+
+        def __init__(self):
+            names = SimpleNamespace(names=["O", "B-PER"])
+            self.features = {"tokens": listed("string"), "ner_tags": listed(names)}
 
         def __iter__(self):
             return iter(rows)
@@ -98,8 +101,8 @@ def test_decimals_and_sets():
     ("table", "message"),
     [
         (SimpleNamespace(column_names={"train": ["text"], "test": ["text"]}), r"give one of them.*'train'"),
-        (SimpleNamespace(columns=["text", "label", "label"]), "several columns named 'label'"),
-        (SimpleNamespace(columns=[1, "1"]), "several columns named '1'"),
+        (SimpleNamespace(columns=["text", "label", "label"]), "several columns are named 'label'"),
+        (SimpleNamespace(columns=[1, "1"]), "several columns are named '1'"),
         (
             SimpleNamespace(columns=["text", "image"], to_dict=lambda form: [{"text": "a", "image": b"x"}]),
             "the column 'image' holds a bytes",

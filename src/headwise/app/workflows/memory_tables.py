@@ -91,7 +91,7 @@ def _check_columns(table: Any) -> None:
         raise ConfigError(f"a {type(table).__name__} of {names}; give one of them, such as data[{first!r}]")
     counts = Counter(map(str, () if columns is None else columns))
     if repeated := [name for name, n in counts.items() if n > 1]:
-        raise ConfigError(f"the table has several columns named {repeated[0]!r}; rename or drop all but one")
+        raise ConfigError(f"several columns are named {repeated[0]!r}; rename or drop all but one")
 
 
 def _json_line(cells: Mapping[str, Any]) -> str:
@@ -128,7 +128,7 @@ def _named(value: Any, names: _Names) -> Any:
 
 
 def _label_names(table: Any) -> dict[str, Sequence[str]]:
-    """The label names of a `datasets.Dataset`, by column; its cells hold label numbers, or lists of them."""
+    """The label names of a `datasets.Dataset`, by column; cells hold label numbers, or lists of them."""
     features = getattr(table, "features", None)
     if not isinstance(features, Mapping):
         return {}

@@ -101,6 +101,7 @@ QUESTION_NAMES = ("question", "query", "instruction", "prompt")
 
 PAIR_NAMES = (
     ("premise", "hypothesis"),
+    ("premise", "hypo"),
     ("sentence1", "sentence2"),
     ("sentence_1", "sentence_2"),
     ("sentence_a", "sentence_b"),
@@ -119,6 +120,9 @@ PAIR_NAMES = (
     ("query", "doc"),
 )
 """Usual names of the two text columns of pairs, the most certain first."""
+
+PARALLEL_NAMES = (("source", "target"), ("src", "tgt"))
+"""Names of the two text columns of pairs where both hold texts; else they name an origin and a label."""
 
 PAIR_LABEL_NAMES = (
     *("gold_label", "label", "entailment_judgment", "is_duplicate", "relatedness_score", "similarity"),

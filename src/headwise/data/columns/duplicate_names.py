@@ -1,26 +1,30 @@
-"""Two columns of one name, of which one is read.
+"""Two columns of one name, of which one is read. (Label sets may stand in several; these are all read.)
 
 Code: HW112.
 """
 
 from collections.abc import Sequence
 
-from headwise.data.columns.column_names import joined_column_names
+from headwise.data.columns.column_names import joined_column_names, name_rank
 from headwise.data.columns.file_source import DataSource, Record
+from headwise.data.columns.multi_label_columns import LABEL_SET_NAMES
 from headwise.data.columns.text_columns import names_in
 from headwise.data.errors import DataError
 
 
-def check_duplicate_names(chosen: object, sample: Sequence[Record], source: DataSource) -> None:
-    """Check that no chosen column shares its name with another, unless the user named it by its number.
+def check_duplicate_names(
+    chosen: object, sample: Sequence[Record], source: DataSource, *, labelled: bool
+) -> None:
+    """Check that no chosen column shares its name with another, unless the user named it by its number or
+    all of them are read. Where labels are not needed, their column may share its name.
 
     Raises:
         DataError: HW112.
     """
-    names = names_in(sample)
+    names, repeated = names_in(sample), getattr(chosen, "repeated", ())
     numbers = [int(part) for part in source.requested_columns if part.isdecimal() and len(part) < 10]
     by_number = {names[number - 1] for number in numbers if 0 < number <= len(names)}
-    values = vars(chosen).values()
+    values = [value for field, value in vars(chosen).items() if labelled or field != "label"]
     used = {
         name
         for value in values
@@ -29,7 +33,7 @@ def check_duplicate_names(chosen: object, sample: Sequence[Record], source: Data
     }
     parts = {part for name in used for part in (name, *joined_column_names(name))}
     for name in names:
-        if name in parts and name in source.layout.duplicates and name not in by_number:
+        if name in parts - {*repeated} and name in source.layout.duplicates and name not in by_number:
             raise duplicate_name_error(source.layout.duplicates[name], names, source)
 
 
@@ -40,9 +44,12 @@ def duplicate_name_error(heading: str, names: Sequence[str], source: DataSource)
     if len(places) < 2:
         problem = f"an object with two values of {heading!r}"
         return source.error("HW112", problem, line, advice="rename one, or leave it out")
+    advice = "rename one, or give the number of the column"
+    if name_rank(heading, LABEL_SET_NAMES) is not None:
+        advice += "; --task multi-label reads all of them as the labels of a text"
     return source.error(
         "HW112",
-        f"two columns named {heading!r} (columns {' and '.join(map(str, places[:8]))})",
+        f"{len(places)} columns named {heading!r} (columns {' and '.join(map(str, places[:8]))})",
         line,
-        advice="rename one, or give the number of the column",
+        advice=advice,
     )

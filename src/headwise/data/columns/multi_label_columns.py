@@ -35,6 +35,11 @@ from headwise.data.columns.multi_hot_columns import (
     other_flag_columns,
 )
 from headwise.data.columns.reading_options import DEFAULT_LABEL_SEPARATOR, MultiLabelOptions, ReadOptions
+from headwise.data.columns.repeated_label_columns import (
+    RepeatedLabelColumns,
+    repeated_cells,
+    with_repeated_columns,
+)
 from headwise.data.columns.soft_label_columns import WEIGHT_NAMES, choose_weight
 from headwise.data.columns.text_columns import (
     Columns,
@@ -121,9 +126,12 @@ def choose_multi_label_columns(
         DataError: HW111, HW131.
     """
     columns = _choose(sample, source, labelled=labelled, training_labels=training_labels)
+    if labelled:
+        columns = with_repeated_columns(columns, sample, source)
     if not labelled or not isinstance(source.options, MultiLabelOptions):
         return columns
-    taken = (columns.text, columns.label, *getattr(columns, "flags", ()), *tabular_names(sample, source))
+    labels = (*getattr(columns, "flags", ()), *getattr(columns, "repeated", ()))
+    taken = (columns.text, columns.label, *labels, *tabular_names(sample, source))
     weight = choose_weight(sample, source, source.options.weight_column, without=taken)
     return replace(columns, weight=weight)
 
@@ -354,6 +362,7 @@ def is_unlabelled(record: Record, columns: Columns) -> bool:
     """Whether a record is unlabelled: the cell of the labels, or each of their columns, is null or empty.
     An empty cell among multi-hot columns where it means "no" does not count."""
     names = columns.flags if isinstance(columns, MultiHotColumns) else (columns.label or "",)
+    names = columns.repeated if isinstance(columns, RepeatedLabelColumns) else names
     ticked = isinstance(columns, MultiHotColumns) and columns.ticked
     return not ticked and not any(as_text(record.fields.get(name)).strip() for name in names)
 
@@ -363,6 +372,8 @@ def cells_of(record: Record, columns: Columns, source: DataSource) -> list[str] 
     read."""
     if isinstance(columns, MultiHotColumns):
         return multi_hot_labels(record, columns, source)
+    if isinstance(columns, RepeatedLabelColumns):
+        return repeated_cells(record, columns)
     name = columns.label
     if name is None:
         return []

@@ -7,7 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from headwise.data.columns.column_contents import Column
-from headwise.data.columns.column_names import PAIR_LABEL_NAMES, PAIR_NAMES, normal_name
+from headwise.data.columns.column_names import (
+    PAIR_LABEL_NAMES,
+    PAIR_NAMES,
+    PARALLEL_NAMES,
+    TEXT_NAMES,
+    name_rank,
+    normal_name,
+)
 from headwise.data.columns.column_notes import other_labels_notes
 from headwise.data.columns.file_source import DataSource, Record
 from headwise.data.columns.item_options import PairOptions
@@ -129,11 +136,25 @@ def _text_columns(columns: Sequence[Column], *, alone: bool) -> tuple[str, str] 
     for first_name, second_name in PAIR_NAMES:
         if first_name in normal and second_name in normal:
             return normal[first_name], normal[second_name]
+    if parallel := parallel_texts(columns):
+        return parallel
     columns = [column for column in columns if not column.identifies]
     texts = [column.name for column in columns if column.words >= 2 and not column.is_categorical]
     if alone and len(columns) == 2 and normal.keys().isdisjoint(PAIR_LABEL_NAMES):
         texts = [column.name for column in columns]
     return (texts[0], texts[1]) if len(texts) == 2 else None
+
+
+def parallel_texts(columns: Sequence[Column]) -> tuple[str, str] | None:
+    """The columns named `source` and `target`, or the like, if both hold texts and no column is named like
+    a text."""
+    normal = {normal_name(column.name): column for column in reversed(columns)}
+    for first_name, second_name in PARALLEL_NAMES:
+        first, second = normal.get(first_name), normal.get(second_name)
+        if first and second and first.is_prose and second.is_prose:
+            named = any(name_rank(column.name, TEXT_NAMES) is not None for column in columns)
+            return None if named else (first.name, second.name)
+    return None
 
 
 def _label_column(columns: Sequence[Column]) -> str | None:

@@ -9,6 +9,7 @@ from headwise.data.columns.column_names import LABEL_NAMES, TEXT_NAMES, clean_na
 from headwise.data.columns.file_source import DataSource, Record, look_ahead
 from headwise.data.formats import table_header as orange
 from headwise.data.formats.csv_records import Cells
+from headwise.data.formats.rows_in_cells import check_rows_in_cells
 from headwise.data.formats.second_table import first_table
 from headwise.data.formats.table_header import (
     caption_rows,
@@ -51,6 +52,8 @@ def records_from_rows(rows: Iterator[Cells], source: DataSource) -> Iterator[Rec
         source.notes.append(
             f"lines {head[1][0]} and {head[2][0]} are no data: Orange's kinds and roles of the columns"
         )
+    if header and len(first) == 1:
+        check_rows_in_cells(sample, source)
     if header:
         above_data = 3 if declared else 1 + captions
         if captions:

@@ -25,6 +25,7 @@ from headwise.data.columns.multi_label_columns import (
     lists_words_of_text,
     separator_of,
 )
+from headwise.data.columns.pair_columns import parallel_texts
 from headwise.data.columns.reading_options import (
     MultiLabelOptions,
     ReadOptions,
@@ -209,8 +210,10 @@ def _numeric_label_reason(head: FileHead, options: ReadOptions) -> str | None:
         return None
     sample, _ = look_ahead(records)
     named = options.label_column or has_usual_name(label, LABEL_NAMES)
-    label_column = next(column for column in columns_of(sample) if column.name == label)
-    if is_pair_header(names_in(sample)) or not (named or label_column.is_decimal):
+    columns_read = columns_of(sample)
+    label_column = next(column for column in columns_read if column.name == label)
+    pairs = is_pair_header(names_in(sample)) or parallel_texts(columns_read)
+    if pairs or not (named or label_column.is_decimal):
         return None
     labels = Counter(as_text(record.fields.get(label)).strip() for record in sample)
     labels.pop("", None)

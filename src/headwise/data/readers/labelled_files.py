@@ -348,7 +348,7 @@ def open_table(
         tabular = [replace(column, name=name) for column, name in zip(requested, names, strict=True)]
         columns = replace(columns, tabular=tuple(tabular))
     if layout.duplicates:
-        check_duplicate_names(columns, sample, source)
+        check_duplicate_names(columns, sample, source, labelled=labelled)
     return columns, records
 
 

@@ -210,7 +210,9 @@ class TagTask(Task["TagModel", Sequence[TaggedSentence], TaggedData, TagEvaluati
         strange = sorted({*map(_type, data.tags)} - {*map(_type, labels), "O"})
         if not strange:
             return []
-        text = f"the training data have no {abbreviate([*map(repr, strange)])}: all such tags count as errors"
+        text = (
+            f"the training data have no {abbreviate([*map(repr, strange)])}: all such tags count as errors"
+        )
         return [ReportMessage(text, warning=True)]
 
     def check_labels(self, model: TagModel, data: TaggedData, where: str) -> None:
