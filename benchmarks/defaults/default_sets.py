@@ -14,12 +14,13 @@ from typing import Any, Literal
 import numpy as np
 
 from benchmarks import DATA
+from benchmarks.common.aligned_pairs import read_aligned_pairs
 from benchmarks.common.runs import REVIEWS
 from benchmarks.defaults import made_sets, unseen_sets
 from headwise.data.columns.item_options import PairOptions, TagOptions
 from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.readers.labelled_files import read_examples
-from headwise.data.readers.pair_files import read_aligned_pairs, read_pairs
+from headwise.data.readers.pair_files import read_pairs
 from headwise.data.readers.tagged_files import read_tagged
 from headwise.data.splits.splitting import split_examples
 from headwise.metrics.tag_schemes import Scheme
@@ -111,9 +112,7 @@ def _snli() -> tuple[Part, Part]:
     kinds = ("original", "revised_premise", "revised_hypothesis")
     more = [read_pairs(DATA / f"snli/counterfactual/{kind}/train.tsv.gz").items for kind in kinds]
     train, test = (
-        read_aligned_pairs(
-            *(DATA / f"snli/esnli/{file}.{part}.gz" for file in ("s1", "s2", "labels"))
-        ).items
+        read_aligned_pairs(*(DATA / f"snli/esnli/{file}.{part}.gz" for file in ("s1", "s2", "labels")))
         for part in ("dev", "test")
     )
     return _pairs([*train, *(pair for own in more for pair in own)]), _pairs(test)

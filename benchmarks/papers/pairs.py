@@ -20,12 +20,13 @@ import numpy as np
 
 from benchmarks import DATA
 from benchmarks.common.accuracy_tables import print_tables
+from benchmarks.common.aligned_pairs import read_aligned_pairs
 from benchmarks.common.runs import Found, Layers, read_recipe
 from benchmarks.papers.classifying import LINEAR, Classifying, Task, named
 from headwise.data.columns.item_options import PairOptions
 from headwise.data.items.examples import Pair
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
-from headwise.data.readers.pair_files import read_aligned_pairs, read_pairs
+from headwise.data.readers.pair_files import read_pairs
 from headwise.data.splits.data_parts import DataParts
 from headwise.data.splits.duplicates import normal_text
 from headwise.linear.baselines import fit_pair_baseline
@@ -226,7 +227,7 @@ def parsed(pairs: list[Pair], *files: str) -> list[Pair]:
 def esnli(part: str) -> list[Pair]:
     folder = DATA / "snli" / "esnli"
     files = [folder / f"{name}.{part}.gz" for name in ("s1", "s2", "labels")]
-    pairs = read_aligned_pairs(*files).items
+    pairs = read_aligned_pairs(*files)
     for side, file in (("first", "s1"), ("second", "s2")):
         heads = read_parses(str(DATA / "syntax" / "snli" / f"{file}.{part}.heads.gz"))
         pairs = [replace(pair, **{f"{side}_parse": own}) for pair, own in zip(pairs, heads, strict=True)]

@@ -8,7 +8,7 @@ from headwise.data.columns.pair_columns import PairColumns
 from headwise.data.errors import DataError
 from headwise.data.items.examples import Pair
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK, infer_task
-from headwise.data.readers.pair_files import read_aligned_pairs, read_pair_rows, read_pairs
+from headwise.data.readers.pair_files import read_pair_rows, read_pairs
 
 SNLI = [
     {
@@ -185,24 +185,6 @@ def test_a_delimiter_is_for_csv(write):
     assert read_pairs(path, PairOptions(delimiter=";")).labels == {"c": 1}
     with pytest.raises(ConfigError, match="does not apply"):
         read_pairs(path, PairOptions("tsv", delimiter=";"))
-
-
-def test_aligned_files(write):
-    files = [write("s1", "a b\r\n\nc"), write("s2", "\ufeffx\ny\nz\n"), write("labels", "p\n-\n q ")]
-    data = read_aligned_pairs(*files)
-    assert data.items == [Pair("a b", "x", "p", 1), Pair("c", "z", "q", 3)]
-    assert (data.skipped, data.format, data.columns) == (1, "aligned", PairColumns(*files))
-    bare = read_aligned_pairs(*files[:2])
-    assert ([pair.label for pair in bare.items], bare.empty) == ([None] * 3, 1)
-
-
-def test_aligned_files_of_different_lengths(write, fails):
-    files = [write("s1", "a\nb\nc"), write("s2", "x\ny"), write("labels", "p\nq\nr")]
-    with pytest.raises(Exception, match=r"s1:3: .*s2 ends before this line"):
-        read_aligned_pairs(*files)
-    assert fails(lambda: read_aligned_pairs(*files).items) == ("HW286", 3, None)
-    missing = [write("a", "a\nb"), write("b", "x\ny"), write("c", "p\n\n")]
-    assert fails(lambda: read_aligned_pairs(*missing).items) == ("HW120", 2, None)
 
 
 def test_two_columns_to_predict_are_the_texts(write):

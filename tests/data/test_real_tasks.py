@@ -7,7 +7,7 @@ import pytest
 from headwise.data.columns.item_options import PairOptions
 from headwise.data.items.symbols import SymbolVocabulary, choose_symbols
 from headwise.data.readers.bags import read_bags
-from headwise.data.readers.pair_files import read_aligned_pairs, read_pairs
+from headwise.data.readers.pair_files import read_pairs
 from headwise.data.readers.streams import count_symbols, read_stream
 
 pytestmark = pytest.mark.realdata
@@ -22,10 +22,6 @@ def test_snli(real_data, part):
     data = read_pairs(real_data / f"snli/becel_{name}.tsv.gz")
     assert tuple(data.labels[label] for label in "012") == SNLI[part]
     assert (data.columns.first, data.columns.second) == ("premise", "hypothesis")
-    files = [real_data / f"snli/esnli/{what}.{part}.gz" for what in ("s1", "s2", "labels")]
-    aligned = read_aligned_pairs(*files)
-    assert tuple(aligned.labels[label] for label in NLI) == SNLI[part]
-    assert [NLI[int(pair.label or 0)] for pair in data.items] == [pair.label for pair in aligned.items]
 
 
 @pytest.mark.parametrize(

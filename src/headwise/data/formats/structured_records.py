@@ -16,8 +16,6 @@ from headwise.data.formats.table_rows import records_from_rows
 from headwise.data.formats.unlabelled_records import UnlabelledRecord
 
 _TAG = r"(?:O|[BIESLU]-[^\s,;\"]+)"
-TAG_STRING = lazy_pattern(rf"{_TAG}(?:[ ,]{_TAG})*")
-"""The tags of one or more words, with a space or a comma between them."""
 _TWO_TAGS = lazy_pattern(rf"(?<![\w-]){_TAG}[ ,]{_TAG}")  # from within a word, the time would be quadratic
 
 _LOOKED_AT = 50  # records

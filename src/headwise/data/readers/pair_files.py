@@ -1,13 +1,12 @@
-"""Read files of text pairs: SNLI, MNLI, SICK, question pairs, any table of two texts, or aligned files.
+"""Read files of text pairs: SNLI, MNLI, SICK, question pairs, any table of two texts.
 
-Codes: HW285 columns that cannot be guessed; HW286 aligned files of different lengths.
+Code: HW285 columns that cannot be guessed.
 """
 
 import os
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from itertools import zip_longest
 from os import PathLike, fspath
 
 from headwise.core.text_normalization import without_invisible
@@ -16,14 +15,12 @@ from headwise.data.columns.file_source import DataSource, Record, look_ahead, mo
 from headwise.data.columns.item_options import DEFAULT_PAIR_OPTIONS, PairOptions
 from headwise.data.columns.pair_columns import PairColumns, choose_pair_columns
 from headwise.data.columns.soft_label_columns import read_weight
-from headwise.data.errors import DataError, OnError, raise_error
-from headwise.data.files.archives import read_member_lines
-from headwise.data.files.text_lines import Line, without_returns
+from headwise.data.errors import OnError, raise_error
 from headwise.data.formats import FORMATS
 from headwise.data.items.dataset import Dataset, InputRow, InputRows
 from headwise.data.items.examples import Pair
 from headwise.data.items.labels import unify_spellings
-from headwise.data.readers.file_sets import clean_label, note_left_out
+from headwise.data.readers.file_sets import note_left_out
 from headwise.data.readers.labelled_files import (
     find_format,
     input_rows,
@@ -31,8 +28,6 @@ from headwise.data.readers.labelled_files import (
     read_label_field,
     read_text_field,
 )
-
-ALIGNED = "aligned"
 
 
 def read_pairs(
@@ -147,57 +142,3 @@ def _pair(record: Record, columns: PairColumns, source: DataSource, *, labelled:
         return None if weight is None else Pair(first, second, label, record.line, weight=weight)
     label = without_invisible(as_text(record.fields.get(columns.label or ""))) or None
     return Pair(first, second, label, record.line)
-
-
-def read_aligned_pairs(
-    first: str | PathLike[str],
-    second: str | PathLike[str],
-    labels: str | PathLike[str] | None = None,
-    options: PairOptions = DEFAULT_PAIR_OPTIONS,
-    on_error: OnError = raise_error,
-) -> Dataset[Pair]:
-    """Read pairs whose first texts, second texts and labels stand in files of their own, line by line.
-
-    Args:
-        first: The file of the first texts, one a line; lines may be empty.
-        second: The file of the second texts.
-        labels: The file of the labels; without it, all labels are None.
-        options: The encoding, and `no_label`.
-        on_error: As in `read_pairs`.
-
-    Raises:
-        DataError: HW101 to HW106, HW120, HW286 (always raised).
-    """
-    paths = [fspath(path) for path in (first, second, labels) if path is not None]
-    source = _source(paths[-1], options, on_error)
-    files = [
-        without_returns(read_member_lines(p, options.encoding, options.encoding_errors)) for p in paths
-    ]
-    pairs, empty, skipped = [], 0, 0
-    for number, (first_text, second_text, *gold) in enumerate(_aligned(files, paths), start=1):
-        label = clean_label(gold[0], source) if gold else None
-        if label == "":
-            source.report_error("HW120", "an empty label", number, advice="fill it in")
-        elif label == options.no_label:
-            skipped += 1
-        else:
-            empty += not (first_text.strip() and second_text.strip())
-            pairs.append(Pair(first_text, second_text, label, number))
-    notes = (f"pairs without a label ({options.no_label!r}) left out: {skipped:,}",) if skipped else ()
-    columns = PairColumns(paths[0], paths[1], paths[2] if labels is not None else None)
-    return Dataset(pairs, paths[0], ALIGNED, columns, notes, empty, skipped)
-
-
-def _aligned(files: list[Iterator[Line]], paths: list[str]) -> Iterator[list[str]]:
-    for rows in zip_longest(*files):
-        if None in rows:
-            ended = paths[rows.index(None)]
-            going, row = next((path, row) for path, row in zip(paths, rows, strict=True) if row)
-            raise DataError(
-                "HW286",
-                f"{ended} ends before this line",
-                expected="as many lines in each of the aligned files",
-                path=going,
-                line=row[0],
-            )
-        yield [text for _, text in rows]
