@@ -7,9 +7,10 @@ import pytest
 from scipy.sparse import csr_matrix, hstack, identity
 from sklearn.svm import LinearSVC
 
+from headwise.linear import split_features
 from headwise.linear import svm_solver as solver
 from headwise.linear.linear_weights import DesignMatrix
-from headwise.linear.split_features import SplitFeatures
+from headwise.linear.split_features import SplitFeatures, feature_norms
 from headwise.linear.svm_solver import LinearProblem, fit_svm_columns
 
 TEXTS, FEATURES = 60, 30
@@ -60,6 +61,15 @@ def test_the_parts_make_up_the_matrix():
     assert split.shared.shape[1] < sparse.shape[1] - TEXTS // 3
     lengths = np.asarray(sparse.multiply(sparse).sum(axis=1))
     np.testing.assert_allclose(split.norms + split.diagonal, lengths, rtol=1e-6)
+
+
+@pytest.mark.parametrize("with_squares", [False, True])
+def test_norms_are_the_same_bits_a_few_texts_at_a_time(monkeypatch, with_squares):
+    sparse = problem(3)[0].sparse
+    squares = np.random.default_rng(2).random((sparse.shape[1], 3), np.float32) if with_squares else None
+    at_once = feature_norms(sparse, squares)
+    monkeypatch.setattr(split_features, "_TEXTS_AT_ONCE", 7)
+    np.testing.assert_array_equal(feature_norms(sparse, squares), at_once)
 
 
 @pytest.mark.parametrize("texts", [0, 1])

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float32]
 
+_TEXTS_AT_ONCE = 4_096  # whose squared features are in memory
+
 
 @dataclass(frozen=True)
 class SplitFeatures:
@@ -81,5 +83,14 @@ def feature_norms(sparse: "csr_matrix", squares: Floats | None) -> Floats:
     `[features, columns]`; without them `[texts, 1]`."""
     from scipy.sparse import csr_matrix  # slow to load, and predictions do without
 
-    squared = csr_matrix((sparse.data**2, sparse.indices, sparse.indptr), shape=sparse.shape)
-    return np.asarray(squared.sum(axis=1)).reshape(-1, 1) if squares is None else squared @ squares
+    texts, features = cast(tuple[int, int], sparse.shape)
+    norms = np.empty((texts, 1 if squares is None else squares.shape[1]), dtype=np.float32)
+    for first in range(0, texts, _TEXTS_AT_ONCE):
+        ends = sparse.indptr[first : first + _TEXTS_AT_ONCE + 1]
+        entries = slice(int(ends[0]), int(ends[-1]))
+        squared = csr_matrix(
+            (sparse.data[entries] ** 2, sparse.indices[entries], ends - ends[0]), (len(ends) - 1, features)
+        )
+        rows = np.asarray(squared.sum(axis=1)).reshape(-1, 1) if squares is None else squared @ squares
+        norms[first : first + len(rows)] = rows
+    return norms
