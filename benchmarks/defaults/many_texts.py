@@ -2,11 +2,12 @@
 
     python -m benchmarks.defaults.many_texts                              # 500,000 sentences
     python -m benchmarks.defaults.many_texts --texts 50000 --folder /some/folder -- --epochs 1
+    python -m benchmarks.defaults.many_texts --texts 100000 --sentences 13  # as long as reviews
 
 No labelled set at hand is that large, so these are sentences of the open corpus, and which of its 26 files
 each is from (fiction, laws, talks, ...) is its label. The base has read them, without these labels: that
-flatters it. Needs the data folder (HEADWISE_DATA, default ../shared/data). What stands behind `--` goes to
-`headwise train`.
+flatters it. With --sentences, a text is so many sentences that follow each other. Needs the data folder
+(HEADWISE_DATA, default ../shared/data). What stands behind `--` goes to `headwise train`.
 """
 
 import argparse
@@ -29,14 +30,16 @@ FEWEST, MOST = 4, 60
 _END = re.compile(r"(?<=[.!?]) ")
 
 
-def sentences(corpus: Path) -> list[tuple[str, str]]:
-    """The sentences of a folder of texts (.txt.xz), each with the name of its file, in random order."""
+def sentences(corpus: Path, joined: int = 1) -> list[tuple[str, str]]:
+    """The sentences of a folder of texts (.txt.xz), or texts of several that follow each other, each with
+    the name of its file, in random order."""
     found = []
     for file in sorted(corpus.glob("*.txt.xz")):
         with lzma.open(file, "rt", encoding="utf-8") as lines:
-            for line in lines:
-                own = _END.split(line.strip())
-                found += [(text, file.name[:-7]) for text in own if FEWEST <= len(text.split()) <= MOST]
+            parts = [part for line in lines for part in _END.split(line.strip())]
+        parts = [part for part in parts if FEWEST <= len(part.split()) <= MOST]
+        starts = range(0, len(parts) - joined + 1, joined)
+        found += [(" ".join(parts[start : start + joined]), file.name[:-7]) for start in starts]
     random.Random(0).shuffle(found)
     return found
 
@@ -53,13 +56,14 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--texts", type=int, default=TEXTS)
+    parser.add_argument("--sentences", type=int, default=1, help="of a text")
     parser.add_argument("--folder", type=Path, help="where files and model are kept")
     parser.add_argument("options", nargs="*", help="for headwise train")
     arguments = parser.parse_args()
     folder = arguments.folder or Path(tempfile.mkdtemp(prefix="headwise-many-"))
     folder.mkdir(parents=True, exist_ok=True)
-    rows = sentences(DATA / "corpus")
-    first = max(arguments.texts, TEXTS)  # of test: the same for fewer texts
+    rows = sentences(DATA / "corpus", arguments.sentences)
+    first = max(arguments.texts, TEXTS // arguments.sentences)  # of test: the same for fewer texts
     if len(rows) < first + TEST:
         sys.exit(f"{DATA / 'corpus'} has {len(rows):,} sentences, {first + TEST:,} are needed")
     test = write(rows[first : first + TEST], folder / "test.csv")

@@ -19,6 +19,7 @@ def test_sentences_of_every_file_each_with_its_name(tmp_path):
         ("One, two three four.", "law"),
     ]
     assert found == sentences(tmp_path)
+    assert sentences(tmp_path, 2) == [("One, two three four. And a last one here!", "law")]
     path = write(found[:1], tmp_path / "a.csv")
     with open(path, encoding="utf-8") as file:
         assert file.readline() == "text,label\n"
