@@ -131,6 +131,10 @@ def test_reckons_the_features_from_a_sample(monkeypatch):
     for most, large in ((entries - 1, True), (entries + 1, False)):
         monkeypatch.setattr(large_fit, "MOST_ENTRIES", most)
         assert large_fit.is_large(texts, reader) == large
+    vectors = np.zeros((300, 4), dtype=np.float32)
+    assert large_fit.is_large(texts, reader, vectors)
+    monkeypatch.setattr(large_fit, "MOST_ENTRIES", entries + 2 * 300)
+    assert not large_fit.is_large(texts, reader, vectors)
 
 
 def test_scratch_files_have_no_name(tmp_path):

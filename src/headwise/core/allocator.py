@@ -18,6 +18,9 @@ _CACHED_PRIMITIVES = "64"  # cached primitives: more than a step needs if all ba
 _CACHES = "ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"
 
 
+_keeps = False
+
+
 def keep_freed_memory() -> bool:
     """Let glibc keep up to 2 GiB of freed memory for the next batch, and oneDNN cache few primitives.
 
@@ -36,7 +39,8 @@ def keep_freed_memory() -> bool:
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is None:  # musl
         return False
-    return all(
+    global _keeps
+    _keeps = all(
         mallopt(option, value)
         for option, value in (
             (_MMAP_THRESHOLD, 1 << 25),
@@ -44,6 +48,16 @@ def keep_freed_memory() -> bool:
             (_TOP_PAD, 1 << 26),
         )
     )
+    return _keeps
+
+
+def release_freed_memory() -> None:
+    """Return to the system what `keep_freed_memory` kept, after a step whose large arrays no later step
+    needs; does nothing where it kept nothing."""
+    if _keeps:
+        import ctypes
+
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def is_out_of_memory(error: BaseException) -> bool:

@@ -15,6 +15,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from headwise.core.allocator import release_freed_memory
 from headwise.core.scratch import ScratchFile
 from headwise.data.items.dataset import chunks_by_length, items_at
 from headwise.data.splits.duplicates import first_in_group
@@ -33,22 +34,32 @@ from headwise.linear.training_data import (
     RARE,
     TrainingData,
     TrainingTexts,
+    VectorRows,
 )
 
-MOST_ENTRIES = 100_000_000
-"""Number of features, summed over the texts, that are held in memory: some 40,000 reviews, or 500,000 short
-sentences. Beyond it, `fit_large` fits the model."""
+MOST_ENTRIES = 60_000_000
+"""Number of features, summed over the texts, that are held in memory, where two numbers of a vector count
+as one: those of some 23,000 reviews, or 190,000 short sentences, which take 3 GB. Beyond it, `fit_large`
+fits the model."""
 _PORTION_ENTRIES = 16_000_000  # features of a portion, summed over its texts
 _SAMPLE = 1_000
 _ENTRIES_PER_CHARACTER = 8  # at most
 _FOLDS = 2
 
 
-def is_large(texts: Sequence[str], reader: BlockReader) -> bool:
-    """Whether the features of texts exceed `MOST_ENTRIES`, by those of a sample."""
-    if sum(map(len, texts)) * _ENTRIES_PER_CHARACTER <= MOST_ENTRIES:
+def is_large(texts: Sequence[str], reader: BlockReader, dense: VectorRows | None = None) -> bool:
+    """Whether the features of texts exceed `MOST_ENTRIES`, by those of a sample.
+
+    Args:
+        texts: The texts.
+        reader: Feature extractor of the words.
+        dense: Their vectors; None without.
+    """
+    size = 0 if dense is None else dense[np.arange(min(1, len(texts)))].shape[1]
+    numbers = len(texts) * size / 2
+    if sum(map(len, texts)) * _ENTRIES_PER_CHARACTER + numbers <= MOST_ENTRIES:
         return False
-    return entries_per_text(texts, reader) * len(texts) > MOST_ENTRIES
+    return entries_per_text(texts, reader) * len(texts) + numbers > MOST_ENTRIES
 
 
 def entries_per_text(texts: Sequence[str], reader: BlockReader) -> float:
@@ -103,6 +114,7 @@ def fit_large(
         data = _with_edges(data, texts, vocabularies)
     if len(settings.blocks) == 1 and len(data.block(settings.blocks[0], settings)[0]) >= data.rare:
         data = _widened(data, settings, texts, vocabularies)
+    release_freed_memory()  # the tables that counted the features
     with closing(ScratchFile()) as file:
         problems = _store_problems(source, data, settings, StoredProblems(file, len(source)), seed)
         factor, oof_scores = 1.0, np.zeros((source.text_count, source.targets.classes), dtype=np.float32)
@@ -112,6 +124,7 @@ def fit_large(
             calibrating = replace(data, targets=source.targets, importance=source.importance)
             factor = float(calibrating.calibration(oof_scores, real_texts)[0])
         model = data.model(settings, _fitted(problems, settings, seed), factor)
+    release_freed_memory()
     score = source.targets.take(real_texts).score(oof_scores) if source.text_count else 0.0
     return LinearFit(model, oof_scores * np.float32(factor), settings, score)
 
@@ -244,6 +257,7 @@ def fit_stored(
     vocabularies: dict[BlockName, FeatureVocabulary] = {
         reader.block: reader.choose(texts, max_features=max_features) for reader in readers
     }
+    release_freed_memory()
     with closing(ScratchFile()) as file:
         problems = StoredProblems(file, len(texts))
         entries = entries_per_text(texts, readers[0])
@@ -253,7 +267,9 @@ def fit_stored(
             rows = DesignMatrix(stack_blocks(parts, len(listed)), np.zeros((len(listed), 0), np.float32))
             costs = np.full((len(listed), 1), cost, dtype=np.float32)
             problems.append(places, targets.take(places).problem(rows, costs, None))
-        return vocabularies, fit_svm_portions(problems)
+        weights = fit_svm_portions(problems)
+    release_freed_memory()
+    return vocabularies, weights
 
 
 def scores_in_parts(model: LinearModel, texts: Sequence[str]) -> Floats:

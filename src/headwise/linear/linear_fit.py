@@ -119,7 +119,7 @@ def fit_linear(
     if previous is not None:
         reader = replace(reader, reach=max(reach, previous.model.reach), edges=previous.model.edges)
     source = examples.training_texts()
-    if previous is None and not pairs and is_large(cast(Sequence[str], texts), reader):
+    if previous is None and not pairs and is_large(cast(Sequence[str], texts), reader, source.dense):
         return fit_large(source, reader, max_features, seed=seed, settings=settings, calibrated=calibrated)
     data, text_count = TrainingData.of(source, reader, max_features, previous=previous), source.text_count
     large = len(texts) * classes > MOST_CELLS
