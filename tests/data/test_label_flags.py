@@ -197,3 +197,12 @@ def test_columns_that_describe_a_record_are_no_labels_beside_names(write, flags,
         assert "'department' may be the label - choose with --label-column" in read_sets(path).notes
     alone = write("g.csv", f"message,{flags}\n" + rows.replace(",ax", "").replace(",bx", ""))
     assert infer_task(alone, {})[0] == "multi-label"
+
+
+def test_texts_that_have_exactly_one_of_the_labels(write):
+    rows = [f"text no {n}," + ",".join(str(int(n % 3 == k)) for k in range(3)) + "\n" for n in range(9)]
+    notes = read_sets(write("f.csv", "text,bad,so,good\n" + "".join(rows))).notes
+    flags = "--task classify --probability-columns 'bad,so,good'"
+    assert notes[-1] == f"every text has one of the labels - {flags} learns that no other is possible"
+    notes = read_sets(write("g.csv", "text,bad,so,good\n" + "".join(rows) + "one more,1,1,0\n")).notes
+    assert not any("every text has one" in note for note in notes)

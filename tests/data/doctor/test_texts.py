@@ -44,6 +44,12 @@ def test_nothing_is_found_in_clean_data():
         ("HW176", "info", "you are an i\u200bd\u200bi\u200bot", "a"),
         ("HW158", "info", "It is late.\\nWrite soon", "a"),
         ("HW159", "warning", "b'it is bytes'", "a"),
+        ("HW159", "warning", "die Gr+APYA3w-e f+APw-r T+APw-ren", "a"),
+        ("HW159", "warning", "a +BB8EQAQ4BDIENQRC 1", "a"),
+        ("HW159", "warning", '~{7"F1=p6n2;U}H7GkMK?n~} 1', "a"),
+        ("HW184", "warning", "From: a@b.org\nTo: c@d.org\nSubject: so\n\nhello there", "a"),
+        ("HW184", "warning", "From x Mon Jan 01 2001\nX-Y: 1\n 2\nDate: now\nLines: 3\n\na b c", "a"),
+        ("HW185", "warning", "so " * 10922 + "s", "a"),
         ("HW159", "warning", "die T\\xfcr ist zu", "a"),
         ("HW159", "warning", "die T\\u00fcr ist zu", "a"),
         ("HW159", "warning", "die T=C3=BCr ist zu", "a"),
@@ -333,3 +339,61 @@ def test_a_table_in_long_form_is_told():
     pairs = [("it is late", "text"), ("spam", "label")]
     assert "a row for each value" in findings(*pairs)["HW178"].fix
     assert "HW178" not in findings(("it is late", "text"), ("A table", "table"), ("On time", "title"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["call +49 1234 5678 or +14155550100", "C++ and C+API- and salt+pepper-free", "a+b", "(~{~a~^, ~})"],
+)
+def test_signs_that_are_no_escapes(text):
+    assert "HW159" not in findings(*CLEAN, (text, "a"))
+
+
+def test_texts_that_begin_like_mails():
+    assert "HW184" not in findings(*CLEAN, ("From: me\nit is a short letter about a film", "a"))
+    assert "HW184" not in findings(*CLEAN, ("Note: a\nMore: b\nLast: c\nand so on", "a"))
+
+
+def test_texts_that_were_cut():
+    words = ["breakfast", "seldom", "tasted", "anything", "although", "yesterday", "nobody", "answered"]
+    orders = [random.Random(n).sample(words, len(words)) for n in range(60)]
+    whole = [(" ".join(order), "ab"[n % 2]) for n, order in enumerate(orders)]
+    assert "HW185" not in findings(*whole)  # they are equally long
+    assert "HW185" not in findings(*whole[:40], *((text[:60], label) for text, label in whole[40:]))
+    short = [(f"{' '.join(order[:3])} {n}", "ab"[n % 2]) for n, order in enumerate(orders)]
+    cut = findings(*short, *((text[:60], label) for text, label in whole))["HW185"]
+    assert cut.message == "60 texts of exactly 60 characters, which none exceeds"
+    assert "HW185" not in findings(*short, *((text[:57] + " it.", label) for text, label in whole))
+    chinese = [("".join(chr(0x4E00 + 37 * n * k % 999) for k in range(60)), "ab"[n % 2]) for n in range(20)]
+    assert "HW185" not in findings(*short, *chinese)
+    marked = findings(*((text[:57] + "...", label) for text, label in whole))["HW185"]
+    assert marked.message == "60 texts of exactly 60 characters, which none exceeds"
+
+
+def test_labels_that_are_several_others():
+    rows = [
+        (f"a good film number {n}", ("plot", "cast", "plot and cast", "Cast/plot")[n % 4])
+        for n in range(40)
+    ]
+    found = findings(*rows)["HW186"]
+    assert found.message == "labels that are several others joined: 'Cast/plot' (10), 'plot and cast' (10)"
+    for label in ("plot and more", "plot plot", "plot"):
+        assert "HW186" not in findings(
+            *((text, {"Cast/plot": label}.get(own, own)) for text, own in rows[:2])
+        )
+    assert "HW186" not in findings(*((f"a film {n}", ("1", "2", "1 2")[n % 3]) for n in range(30)))
+
+
+def test_a_summary_in_the_last_row():
+    rows = [*CLEAN, ("Grand total:", "20")]
+    assert findings(*rows)["HW178"].where == ("f:21",)
+    assert "HW178" not in findings(("Grand total:", "20"), *CLEAN)
+    assert "HW178" not in findings(*CLEAN, ("Total", "a"))
+
+
+def test_people_who_label_the_same_texts():
+    rows = [(f"a good film number {n // 3}", "ab"[n % 7 == 0]) for n in range(60)]
+    assert "several people labelled each text" in findings(*rows)["HW154"].fix
+    assert findings(*CLEAN, ("a good film number 2", "b"))["HW154"].fix == (
+        "decide for one answer each; no model can learn both"
+    )

@@ -188,3 +188,24 @@ def test_a_pipe_is_read_as_the_file_is(write, text):
 @pytest.mark.parametrize("first", ["well, hello there", "Survey of 2024", "# made by me", "a, b, c"])
 def test_texts_with_commas_are_no_table(first):
     assert not recognise([first, "I am here, as you see", "no, not now", "so it is", "label it, please"])
+
+
+def test_the_sign_at_the_end_of_a_file_of_dos(write):
+    path = write("a.csv", "text,label\r\na door,x\r\na roof,y\r\n\x1a")
+    assert [item.text for item in read_examples(path).items] == ["a door", "a roof"]
+
+
+@pytest.mark.parametrize("remark", [",,60 rows", "Total,,60", ",,"])
+def test_a_remark_below_an_empty_row(write, remark):
+    rows = "".join(f"{n},the door is shut {n},{'xy'[n % 2]}\n" for n in range(20))
+    path = write("a.csv", f"id,text,label\n{rows},,\n{remark}\n")
+    if remark == ",,":
+        assert len(read_examples(path).items) == 20
+        return
+    with pytest.raises(DataError, match="a second table, or totals") as error:
+        read_examples(path)
+    assert error.value.line == 23
+    assert (
+        len(read_examples(write("b.csv", f"id,text,label\n{rows},,\n9,more,\n"), on_error=print).items)
+        == 20
+    )

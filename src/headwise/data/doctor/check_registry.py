@@ -6,7 +6,14 @@ A type without a row has the checks of its base class.
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from headwise.data.doctor import item_checks, label_checks, shortcut_checks, tabular_checks, text_checks
+from headwise.data.doctor import (
+    item_checks,
+    label_checks,
+    misread_labels,
+    shortcut_checks,
+    tabular_checks,
+    text_checks,
+)
 from headwise.data.doctor.examined_file import CheckedFile
 from headwise.data.findings import Finding
 from headwise.data.items.bag_items import BagItems
@@ -43,10 +50,12 @@ _LABEL_WARNINGS = (
     text_checks.conflicting_labels,
     label_checks.rare_labels,
     label_checks.spelling_variants,
-    label_checks.glued_labels,
-    label_checks.swapped_columns,
-    label_checks.date_labels,
-    label_checks.names_of_columns,
+    misread_labels.glued_labels,
+    misread_labels.swapped_columns,
+    misread_labels.summary_rows,
+    misread_labels.joined_labels,
+    misread_labels.date_labels,
+    misread_labels.names_of_columns,
     label_checks.missing_value_labels,
     label_checks.unlikely_labels,
     label_checks.uneven_weights,
@@ -59,12 +68,14 @@ CHECKS: dict[type[ItemType] | type[LabelType], DoctorChecks] = {
             text_checks.duplicate_items,
             text_checks.near_duplicate_items,
             text_checks.characters,
+            text_checks.cut_texts,
             tabular_checks.tabular_columns_check,
         ),
         across=(text_checks.shared_items,),
         in_training=(
             text_checks.undecoded_texts,
             text_checks.unbroken_texts,
+            text_checks.cut_texts,
             tabular_checks.tabular_columns_check,
         ),
     ),
@@ -78,6 +89,7 @@ CHECKS: dict[type[ItemType] | type[LabelType], DoctorChecks] = {
             item_checks.single_text_shortcut,
         ),
         across=(text_checks.shared_items, item_checks.shared_firsts, item_checks.reversed_pairs_between),
+        in_training=(text_checks.undecoded_texts,),
     ),
     TaggedSentenceItems: DoctorChecks(
         single=(
@@ -120,14 +132,16 @@ CHECKS: dict[type[ItemType] | type[LabelType], DoctorChecks] = {
             label_checks.none_labels,
             label_checks.inseparable_labels,
             label_checks.spelling_variants,
-            label_checks.glued_labels,
-            label_checks.swapped_columns,
-            label_checks.date_labels,
+            misread_labels.glued_labels,
+            misread_labels.swapped_columns,
+            misread_labels.summary_rows,
+            misread_labels.joined_labels,
+            misread_labels.date_labels,
             label_checks.uneven_weights,
             shortcut_checks.leaks,
         ),
         across=(label_checks.unknown_labels,),
-        in_training=(label_checks.none_labels, label_checks.uneven_weights),
+        in_training=(label_checks.none_labels, misread_labels.joined_labels, label_checks.uneven_weights),
     ),
     NumericLabelType: DoctorChecks(
         single=(

@@ -1,6 +1,5 @@
 """The doctor's checks of labels: classes, sets of labels, numbers, and the weights of items."""
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import combinations
@@ -13,8 +12,6 @@ from headwise.core.text_normalization import normalize_text
 from headwise.data.doctor.doctor_report import NumberSummary
 from headwise.data.doctor.examined_file import CheckedFile
 from headwise.data.findings import Finding, abbreviate, count
-from headwise.data.formats.label_text import GLUED_FORMATS, labels_with_words
-from headwise.data.formats.table_header import names_text_and_label
 from headwise.data.items.labels import (
     all_labels,
     effective_sample_size,
@@ -114,69 +111,9 @@ def _spelling_key(name: str) -> str | float:
     return "".join(_JOINT.sub("", plain).split())
 
 
-def glued_labels(file: CheckedFile) -> Iterator[Finding]:
-    """Labels to which the first word of the text is glued (`__label__garden,my`)."""
-    glued = {*labels_with_words(file.data.labels)} if file.data.format in GLUED_FORMATS else set()
-    if glued:
-        where = [n for n, item in enumerate(file.items) if not glued.isdisjoint(item.labels)]
-        message = f"{file.count(len(where))} whose label seems to hold a mark or the first word of the text"
-        fix = "write a blank between the label and the text"
-        yield Finding("warning", "HW177", message, file.data.places(where), fix)
-
-
-def swapped_columns(file: CheckedFile) -> Iterator[Finding]:
-    """Texts that are labels of the file, with labels that are not: where columns are swapped, as in files
-    put together, or a summary stands below the rows."""
-    usual = {name.casefold(): name for name, times in file.data.labels.items() if times >= RARE}
-    swapped = [
-        n
-        for n, item in enumerate(file.items)
-        if len(text := file.texts[n]) <= _LONGEST_NAME
-        and text.strip().casefold() in usual
-        and any(file.data.labels[label] < RARE for label in item.labels)
-    ]
-    if len(swapped) >= _LEAST_SWAPPED:
-        first = file.items[swapped[0]]
-        label = abbreviate([repr(name[:40]) for name in first.labels])
-        message = f"{file.count(len(swapped))} that are labels, first {file.texts[swapped[0]]!r}, whose "
-        message += f"label is {label}"
-        fix = "columns are swapped there, or it is a summary: put tables together by the names of columns"
-        yield Finding("warning", "HW178", message, file.data.places(swapped), fix)
-
-
-_MONTH = "(?:jan|feb|m[aä]r|mrz|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz])"
-_DATE = lazy_pattern(
-    rf"\d{{4}}-\d\d-\d\d(?: \d\d:\d\d:\d\d)?|\d\d?(?:-|\.? ){_MONTH}\.?|{_MONTH}[-. ]\d\d", re.IGNORECASE
-)
-
-
-def date_labels(file: CheckedFile) -> Iterator[Finding]:
-    """Labels that are dates beside others that are none: what spreadsheets make of `1-2`."""
-    dates = {name for name in file.data.labels if _DATE.fullmatch(name)}
-    if dates and len(dates) < len(file.data.labels):
-        where = [n for n, item in enumerate(file.items) if not dates.isdisjoint(item.labels)]
-        shown = abbreviate([repr(name) for name in file.data.labels if name in dates])
-        verb = "is a date" if len(dates) == 1 else "are dates"
-        message = f"{count(len(dates), 'label')} that {verb}, beside others that are none: {shown}"
-        fix = "a spreadsheet may have made dates of labels such as 1-2: correct them in a column of text"
-        yield Finding("warning", "HW179", message, file.data.places(where), fix)
-
-
-_LONGEST_NAME = 100  # characters of a text that can be a label
-_LEAST_SWAPPED = 3  # items
-
-
-def names_of_columns(file: CheckedFile) -> Iterator[Finding]:
-    """Labels that are the names of a text and a label: rows of a table in long form."""
-    if names_text_and_label([*file.data.labels]):
-        names = abbreviate([*map(repr, file.data.labels)])
-        message = f"labels that are names of columns: {names}"
-        fix = "if the table has a row for each value, write one for each text, with a column for each name"
-        yield Finding("warning", "HW178", message, (file.data.path,), fix)
-
-
 def _stands_for_none(name: str) -> bool:
-    return is_missing_value(name) or name.casefold() in _PLACEHOLDERS
+    too_narrow = len(name) > 2 and not name.strip("#")  # a column of a spreadsheet
+    return is_missing_value(name) or name.casefold() in _PLACEHOLDERS or too_narrow
 
 
 def missing_value_labels(file: CheckedFile) -> Iterator[Finding]:

@@ -15,6 +15,11 @@ _SOLID = lazy_pattern(r"[!-~]+")  # scripts without blanks have letters beyond A
 _MANY_UNDECODED = 0.01  # share of texts with wrong characters from which on training warns
 _MANY = 0.05  # share of near-duplicates from which on they are reported
 _COMPARED = 20_000  # different items that are compared, at most
+_ANNOTATED = 0.3  # share of repeated items from which on several people may have labelled each
+_EXCEL_CELL = 32_767  # characters of a cell, at most
+_SHORTEST_CUT, _LEAST_CUT, _MIN_CUT = 50, 5, 0.01  # characters; texts of one length, and their share
+_BROKEN = 0.3  # share of those that end within a word
+_CUT_MARKS = ("...", "\u2026")
 
 _CONTROL = lazy_pattern(
     "[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufeff]|\r(?!\n)"
@@ -46,6 +51,19 @@ _ESCAPES = lazy_pattern(
 )
 _LINE_ENDS = lazy_pattern(r"(?<=[\w.,;:!?)])(?<!\A\w)(?<![A-Z]:)(?:\\r)?\\n(?=[A-Z\\ ]|\Z)")
 _BYTES = lazy_pattern(r"""\Ab(["'])(?=.*\1\Z)""", re.DOTALL)
+_BASE64, _LAST = "[A-Za-z0-9+/]", "[AEIMQUYcgkosw048]"  # of 16 bits, the last digit has four
+_UTF_7 = lazy_pattern(
+    rf"\+(?!API)A[M-P]{_LAST}(?!{_BASE64})"  # a Latin letter with an accent
+    # Several characters: digits and capitals are among the letters, and the last bits are 0.
+    rf"|\+(?=[A-Za-z])(?={_BASE64}{{0,20}}\d)(?={_BASE64}{{0,20}}[A-Z])(?:{_BASE64}{{8}}){{0,40}}"
+    rf"(?:{_BASE64}{{8}}|{_BASE64}{{5}}[AQgw]|{_BASE64}{{2}}{_LAST})(?!{_BASE64})"
+    r"|~\{(?:[!-w][!-~]){1,200}~\}"  # HZ
+)
+_MAIL = lazy_pattern(
+    r"\A\s{0,9}(?:From \S+ [^\n]*\d{4}\s*\n)?(?:(?:Return-Path|Received|From|To|Cc|Date|Subject"
+    r"|Message-I[Dd]|Path|Xref|Newsgroups|Delivered-To|Organization|Lines|Sender|Reply-To|References|MIME-Version|X-[\w-]+)"
+    r": ?[^\n]*\n(?:[ \t][^\n]*\n){0,20}){3}"
+)
 _CharacterCheck = tuple[str, re.Pattern[str], str, str]
 """A code, a pattern, what it finds, and what to do."""
 _CHARACTERS: Sequence[_CharacterCheck] = (
@@ -86,6 +104,19 @@ _CHARACTERS: Sequence[_CharacterCheck] = (
         "decode them in all files alike, also in the texts to predict (codecs.decode(TEXT, "
         "'unicode_escape'), urllib.parse.unquote, quopri.decodestring)",
     ),
+    (
+        "HW159",
+        _UTF_7,
+        "characters of UTF-7 or HZ as they stand in the file",
+        "give the encoding in which the file was written: --encoding utf-7 or hz",
+    ),
+    (
+        "HW184",
+        _MAIL,
+        "the headers of mails",
+        "names, dates and programs there may tell the label: remove them from all files alike, also from "
+        "the texts to predict",
+    ),
     ("HW159", _BYTES, "Python's bytes", "decode them before the file is written: text.decode()"),
     (
         "HW176",
@@ -94,6 +125,10 @@ _CHARACTERS: Sequence[_CharacterCheck] = (
         "a model reads other words there; take them out of all files alike",
     ),
 )
+
+
+_IN_TRAINING = ("HW159", "HW184")
+"""The codes of which training warns, too."""
 
 
 def lengths(file: CheckedFile) -> Iterator[Finding]:
@@ -133,6 +168,36 @@ def unbroken_texts(file: CheckedFile) -> Iterator[Finding]:
         message = f"{file.count(len(unbroken))} without a blank, first {first}"
         fix = "decode them (base64, %20, +) or put blanks between words; is another column the text?"
         yield Finding("warning", "HW151", message, file.data.places(unbroken), fix)
+
+
+def cut_texts(file: CheckedFile) -> Iterator[Finding]:
+    """Texts that are as long as the longest one and end within a word: a program cut them there."""
+    sizes = [*map(len, file.texts)]
+    longest = max(sizes, default=0)
+    full = [n for n, size in enumerate(sizes) if size == longest]
+    if longest != _EXCEL_CELL:
+        least = max(_LEAST_CUT, _MIN_CUT * len(sizes))
+        if longest < _SHORTEST_CUT or len(full) < least or not _end_within_words(file.texts, full, least):
+            return
+    message = f"{file.count(len(full))} of exactly {longest:,} characters, which none exceeds"
+    if longest == _EXCEL_CELL:
+        message += ": a cell of Excel holds no more"
+    fix = "they may be cut there: export them again without a limit, or cut the texts to predict alike"
+    yield Finding("warning", "HW185", message, file.data.places(full), fix)
+
+
+def _end_within_words(texts: Sequence[str], full: Sequence[int], least: float) -> bool:
+    """Whether many of some texts end with a mark of omission, or with parts of words that no text has."""
+    if sum(texts[n].endswith(_CUT_MARKS) for n in full) >= least:
+        return True
+    if 2 * len(full) > len(texts):
+        return False
+    last = {n: texts[n].rsplit(maxsplit=1)[-1] for n in full if texts[n][-1:].isalnum()}
+    words = {
+        word for n, text in enumerate(texts) for word in (text.split()[:-1] if n in last else text.split())
+    }
+    spaced = [word for word in last.values() if word.lower() != word.upper()]  # of scripts with blanks
+    return sum(word not in words for word in spaced) >= _BROKEN * len(full)
 
 
 def duplicate_items(file: CheckedFile) -> Iterator[Finding]:
@@ -197,6 +262,9 @@ def conflicting_labels(file: CheckedFile) -> Iterator[Finding]:
         shown.append(f"{places}: {quoted_beginning(file.item_type.show(items[numbers[0]]))}")
     message = f"{file.count(len(torn))} with different labels in different places"
     fix = "decide for one answer each; no model can learn both"
+    if sum(map(len, file.duplicate_groups)) > _ANNOTATED * len(items):
+        fix = "if several people labelled each text, keep one row per text: with the label that most of "
+        fix += "them gave, or with a probability for each label; no model can learn both"
     yield Finding("warning", "HW154", message, with_remainder(shown, len(torn)), fix)
 
 
@@ -206,8 +274,9 @@ def characters(file: CheckedFile) -> Iterator[Finding]:
 
 
 def undecoded_texts(file: CheckedFile) -> Iterator[Finding]:
-    """Texts that were written or read in a wrong encoding, where these are many."""
-    rows = [row for row in _CHARACTERS if row[0] == "HW159"]
+    """Texts that were written or read in a wrong encoding, or are mails with their headers, where these are
+    many."""
+    rows = [row for row in _CHARACTERS if row[0] in _IN_TRAINING]
     yield from _matching_texts(file, rows, _MANY_UNDECODED * len(file.texts))
 
 
@@ -223,8 +292,8 @@ def _matching_texts(
             if not (pattern in _BEYOND_ASCII and plain[n]) and (match := pattern.search(text))
         ]
         if len(matches) > most:
-            message = f"{file.count(len(matches))} with {what}, first {matches[0][1][0]!a}"
-            severity = "warning" if code == "HW159" else "info"
+            message = f"{file.count(len(matches))} with {what}, first {matches[0][1][0]!a:.80}"
+            severity = "warning" if code in _IN_TRAINING else "info"
             yield Finding(severity, code, message, file.data.places([n for n, _ in matches]), fix)
 
 

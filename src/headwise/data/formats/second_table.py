@@ -9,13 +9,15 @@ from headwise.data.formats.table_header import is_numeric_cell
 
 _LEAST_ROWS = 10  # above a blank line, from which on a column without numbers tells
 _MOST_ROWS = 50  # that are compared
+_FEW_ROWS = 3  # below a blank line, which may be totals or a remark
 
 
 def first_table(rows: Iterator[Cells], source: DataSource) -> Iterator[Cells]:
     """The rows down to a second table, which is reported (HW129).
 
     It begins below the first blank line or empty row, if a column without numbers above has nothing but
-    numbers there, perhaps below a header.
+    numbers there, perhaps below a header; or if a few rows there have empty cells in two columns or more
+    that are always filled above.
     """
     above, previous, looking = list[Sequence[str]](), (0, [""]), True
     while (row := next(rows, None)) is not None:
@@ -50,6 +52,11 @@ def _differ(above: Sequence[Sequence[str]], below: Sequence[Sequence[str]]) -> b
     if len(above) < _LEAST_ROWS or not below:
         return False
     columns = [*zip(zip(*above, strict=True), zip(*below, strict=True), strict=True)]
+    filled = [lower for upper, lower in columns if all(map(str.strip, upper))]
+    if len(below) <= _FEW_ROWS and all(
+        sum(not cell.strip() for cell in row) > 1 for row in zip(*filled, strict=True)
+    ):
+        return bool(filled)
     if any(cell.strip() and cell in upper for upper, lower in columns for cell in lower):
         return False
     return any(

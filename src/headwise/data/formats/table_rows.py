@@ -77,6 +77,8 @@ def records_from_rows(rows: Iterator[Cells], source: DataSource) -> Iterator[Rec
     check = SwallowedRows(sample[bool(header) :], len(names), source.layout.delimiter or ",")
     below = Counter(map(len, sample[1:])) if header else Counter()
     for number, cells in first_table(rows, source):
+        if cells == ["\x1a"]:  # the end of a file of DOS
+            continue
         if len(cells) != len(names):
             uneven = len(below) == 1 and len(cells) in below
             _report_width(cells, len(names), number, line, source, uneven=uneven)

@@ -156,7 +156,7 @@ def _labelled_examples(
 def _multi_label_examples(
     records: Iterator[Record], columns: Columns, source: DataSource
 ) -> Iterator[Example]:
-    repeated, occurring, unlabelled = list[int](), set[str](), 0
+    repeated, occurring, unlabelled, sizes = list[int](), set[str](), 0, set[int]()
     for record in records:
         if source.skips_unanswered and has_label_columns(columns) and is_unlabelled(record, columns):
             source.counts.unlabelled += 1
@@ -172,6 +172,7 @@ def _multi_label_examples(
             repeated.append(record.line)
         occurring.update(labels)
         unlabelled += not labels
+        sizes.add(len(labels))
         tabular = read_tabular_cells(record, columns.tabular)
         yield MultiLabelExample(text, None, record.line, labels=labels, weight=weight, tabular=tabular)
     if unlabelled and has_label_columns(columns):
@@ -180,6 +181,9 @@ def _multi_label_examples(
         idle := [name for name in columns.flags if name not in occurring]
     ):
         source.notes.append(f"labels that no text has: {', '.join(map(repr, idle))}")
+    if isinstance(columns, MultiHotColumns) and sizes == {1} and len(occurring) > 2:
+        flags = f"--task classify --probability-columns {','.join(columns.flags)!r}"
+        source.notes.append(f"every text has one of the labels - {flags} learns that no other is possible")
     if repeated:
         message = f"{count(len(repeated), 'text')} with a label twice or an empty place for one"
         fix = "headwise takes each label once and passes over empty ones"
