@@ -7,7 +7,7 @@ a few bytes per text and column. Of a baseline, blocks and penalty are chosen on
 """
 
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import cast
@@ -114,9 +114,12 @@ def fit_large(
         data = _with_edges(data, texts, vocabularies)
     if len(settings.blocks) == 1 and len(data.block(settings.blocks[0], settings)[0]) >= data.rare:
         data = _widened(data, settings, texts, vocabularies)
-    release_freed_memory()  # the tables that counted the features
+    entries = sum(data.block(name, settings)[1].nnz for name in settings.blocks) / max(len(data), 1)
+    data = data.take(np.zeros(0, dtype=np.int64))  # from here on, only its vocabularies and scales are read
+    release_freed_memory()
     with closing(ScratchFile()) as file:
-        problems = _store_problems(source, data, settings, StoredProblems(file, len(source)), seed)
+        portions = _portions(len(source), entries + data.vectors.size, np.random.default_rng(seed))
+        problems = _store_problems(source, data, settings, portions, StoredProblems(file, len(source)))
         factor, oof_scores = 1.0, np.zeros((source.text_count, source.targets.classes), dtype=np.float32)
         real_texts = np.arange(source.text_count)
         if calibrated:
@@ -126,7 +129,9 @@ def fit_large(
         model = data.model(settings, _fitted(problems, settings, seed), factor)
     release_freed_memory()
     score = source.targets.take(real_texts).score(oof_scores) if source.text_count else 0.0
-    return LinearFit(model, oof_scores * np.float32(factor), settings, score)
+    if calibrated:
+        oof_scores *= np.float32(factor)
+    return LinearFit(model, oof_scores, settings, score)
 
 
 def _texts_of(source: TrainingTexts) -> Sequence[str]:
@@ -177,12 +182,14 @@ def _portions(texts: int, entries: float, random: np.random.Generator) -> Iterat
 
 
 def _store_problems(
-    source: TrainingTexts, data: TrainingData, settings: LinearSettings, problems: StoredProblems, seed: int
+    source: TrainingTexts,
+    data: TrainingData,
+    settings: LinearSettings,
+    portions: Iterable[NDArray[np.int64]],
+    problems: StoredProblems,
 ) -> StoredProblems:
-    """The problems of all texts, with the features and scales of the data of the sample."""
-    entries = sum(data.block(name, settings)[1].nnz for name in settings.blocks) / max(len(data), 1)
-    random = np.random.default_rng(seed)
-    for places in _portions(len(source), entries + data.vectors.size, random):
+    """The problems of portions of the texts, with the features and scales of the data of the sample."""
+    for places in portions:
         part = data.of_texts(source.take(places), settings)
         problems.append(places, part.problem(settings, np.arange(len(places))))
     return problems

@@ -14,9 +14,9 @@ from headwise.data.items.dataset import ComputedItems, in_chunks, items_at
 from headwise.data.items.examples import as_example
 from headwise.text.text_features import EncodedText
 
-MOST_ENCODED = 1 << 26
-"""Number of characters of all texts together that are encoded once and held in memory: those of some 50,000
-reviews, or 600,000 short sentences."""
+MOST_ENCODED = 1 << 25
+"""Number of characters of all texts together that are encoded once and held in memory: those of some 25,000
+reviews, or 350,000 short sentences."""
 _CHUNK = 1_024  # texts that are encoded at once
 
 Encode = Callable[[Sequence[Any]], Sequence[EncodedText]]
