@@ -296,3 +296,20 @@ def test_whole_numbers_as_labels_are_told(write):
     (other := Path(data.path).with_name("g.csv")).write_text("text,stars\nmore,7\n")
     with pytest.raises(DataError, match="--task regress"):
         SINGLE_LABEL_TYPE.check_against_train(data, read_examples(str(other)))
+
+
+def test_words_with_tags_that_are_read_as_texts_are_told(write):
+    words = "Ann B-PER\nsaw O\nBo B-PER\n\n" * 9
+    rows = read_rows(write("a.txt", words))
+    assert any("the lines look like words with tags" in note for note in rows.notes)
+    assert any(note.startswith("format text guessed as no columns") for note in rows.notes)
+    assert not any(
+        "words with tags" in note for note in read_rows(write("b.txt", "a text\nanother\n")).notes
+    )
+
+
+def test_words_most_of_which_have_no_tag_are_no_texts_with_labels(write):
+    words = "Ann\tPER\nsaw\t\nthe\t\nred\t\nold\t\nfox\t\n"
+    with pytest.raises(DataError) as error:
+        read_examples(write("a.txt", words * 9))
+    assert error.value.code in ("HW130", "HW131")

@@ -1,5 +1,6 @@
 import pytest
 
+from headwise.data.errors import DataError
 from headwise.data.readers.tag_format_guess import guess_tagged_format, looks_tagged
 
 NER = "Tom\tB-PER\nran\tO\n\nHe\tO\nwon\tO\n"
@@ -69,3 +70,11 @@ def test_suffixes_and_what_is_left(fails):
     assert guess_tagged_format("a", [(1, "a b"), (2, "c d")]) == ("columns", "as the lines have columns")
     assert fails(guess_tagged_format, "a", [(1, "word")]) == ("HW259", None, None)
     assert fails(guess_tagged_format, "a", [])[0] == "HW259"
+
+
+def test_a_table_of_texts_is_no_file_of_tagged_words():
+    rows = [(1, "text,label"), *((n, f"the door no {n} is stuck,{'ab'[n % 2]}") for n in range(2, 9))]
+    with pytest.raises(DataError, match="no columns of words and tags were recognised") as error:
+        guess_tagged_format("a.csv", rows)
+    assert error.value.code == "HW259"
+    assert guess_tagged_format("a.csv", [*enumerate(POS.split("\n"), 1)])[0] == "columns"

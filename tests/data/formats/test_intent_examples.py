@@ -120,3 +120,18 @@ def test_deep_values_hold_no_intents():
     for _ in range(5_000):
         value = [value]
     assert not recognise([{"intents": value}])
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_an_intent_of_lex_has_a_file_of_its_own(write, indent):
+    intent = {
+        "name": "greet",
+        "identifier": "X1",
+        "sampleUtterances": [{"utterance": "hello there"}, {"utterance": "good day"}],
+        "slotPriorities": [],
+    }
+    data = read_examples(write("Intent.json", json.dumps(intent, indent=indent)))
+    assert [(item.text, item.label) for item in data.items] == [
+        ("hello there", "greet"),
+        ("good day", "greet"),
+    ]

@@ -28,6 +28,8 @@ from headwise.app.estimators.estimator_inputs import (
     dimensions,
     plain_str,
     unpack_dev,
+    warn_of_blanks,
+    warn_of_other_order,
     weights_for,
 )
 from headwise.app.estimators.table_columns import Features, TableEstimator
@@ -120,6 +122,7 @@ class LabelEstimator(EmbeddingMethods, ClassifierMixin, TextEstimator[LabelModel
         if len(labels) < 2:
             only = f"only one class, {labels.tolist()}" if len(labels) else "no label"
             raise ValueError(f"y has {only}; a classifier needs two or more")
+        warn_of_blanks(labels.tolist())
         held, dev_labels = dev or (None, labels)
         names = {str(label) for label in labels}
         if unseen := [label.item() for label in dev_labels if str(label) not in names]:
@@ -311,6 +314,7 @@ class TextClassifier(
             HeadwiseError: A setting is invalid, or the texts are too few to split.
             TypeError, ValueError: X or y has a wrong type or value.
         """
+        warn_of_other_order(X, y)
         self._learn_columns(X)
         items, labels = _examples(self._texts(X), y, sample_weight)
         answered = self._with_rows(X, items), labels

@@ -1,5 +1,7 @@
 """What estimators read: texts, targets and weights in lists, arrays and columns of tables."""
 
+import warnings
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
@@ -87,6 +89,29 @@ def texts_of(X: Inputs) -> list[str]:
             hint = "; write '' where there is none" if is_missing(text) else ""
             raise TypeError(f"X[{place}] is {text!r:.80}; expected a text{hint}")
     return [plain_str(text) for text in texts]
+
+
+def warn_of_other_order(X: Inputs, y: Targets) -> None:
+    """Warn if X and y are of pandas and have the same index in different orders: they are read row by row,
+    as in scikit-learn."""
+    first, second = getattr(X, "index", None), getattr(y, "index", None)
+    if not (hasattr(first, "equals") and hasattr(second, "equals")) or first.equals(second):  # type: ignore[union-attr]
+        return
+    if len(first) == len(second) and first.sort_values().equals(second.sort_values()):  # type: ignore
+        warnings.warn(
+            "X and y have the same index in different orders, and are read row by row; if the index tells "
+            "which belong together, give y.loc[X.index]",
+            stacklevel=3,
+        )
+
+
+def warn_of_blanks(labels: Iterable[object]) -> None:
+    """Warn if labels differ only in the white space at their ends; files are read without it."""
+    texts = [label for label in labels if isinstance(label, str)]
+    counts = Counter(map(str.strip, texts))
+    if variants := [label for label in texts if counts[label.strip()] > 1]:
+        shown = ", ".join(map(repr, variants[:4]))
+        warnings.warn(f"y has labels that differ in white space at their ends only: {shown}", stacklevel=4)
 
 
 def check_targets(y: Targets, answers: str) -> Sequence[Any]:

@@ -22,6 +22,8 @@ from headwise.app.estimators.estimator_inputs import (
     dimensions,
     plain_str,
     unpack_dev,
+    warn_of_blanks,
+    warn_of_other_order,
     weights_for,
 )
 from headwise.app.estimators.table_columns import TableEstimator
@@ -70,11 +72,13 @@ class MultiLabelClassifier(
             HeadwiseError: A setting is invalid, or the texts are too few to split.
             TypeError, ValueError: X or y has a wrong type or value.
         """
+        warn_of_other_order(X, y)
         self._learn_columns(X)
         examples, names = _examples_multi_label(self._texts(X), y, weights=sample_weight)
         examples = self._with_rows(X, examples)
         if not names:
             raise ValueError("y has no labels")
+        warn_of_blanks(names)
         held = None
         if dev is not None:
             dev_x, dev_y = unpack_dev(dev)

@@ -28,11 +28,13 @@ from headwise.app.estimators.estimator_inputs import (
     check_targets,
     plain_str,
     unpack_dev,
+    warn_of_other_order,
     weights_for,
 )
 from headwise.app.estimators.table_columns import TableEstimator
 from headwise.artifacts.model_info import ModelInfo
 from headwise.data.items.examples import Example, Pair
+from headwise.data.items.labels import parse_number, with_decimal_point
 from headwise.nn.encoders.encoder_configs import EncoderName
 from headwise.nn.networks.text_models import PairModel, PairScorer, TextRegressorModel
 from headwise.nn.networks.trained_models import ModelType
@@ -99,6 +101,7 @@ class TextRegressor(TableEstimator[TextRegressorModel], RegressionEstimator[Text
             HeadwiseError: A setting is invalid, or the texts are too few to split.
             TypeError, ValueError: X or y has a wrong type or value.
         """
+        warn_of_other_order(X, y)
         self._learn_columns(X)
         return self._fit_numbers(self._labelled_items(X, y, sample_weight), dev)
 
@@ -110,6 +113,10 @@ def _number_column(y: Targets) -> np.ndarray:
         TypeError, ValueError: It is not such a column.
     """
     column = column_or_1d(check_targets(y, "numbers"))
+    for place, number in enumerate(column.tolist()):
+        if isinstance(number, str) and parse_number(number) is None:
+            hint = "; write 3.5 for 3,5" if with_decimal_point(number) else ""
+            raise ValueError(f"y[{place}] is {number!r:.80}; expected a number{hint}")
     return check_array(column, ensure_2d=False, dtype="float64", input_name="y")
 
 
@@ -225,6 +232,7 @@ class PairClassifier(PairEstimator[PairModel], LabelEstimator[PairModel]):
             HeadwiseError: A setting is invalid, or the pairs are too few to split.
             TypeError, ValueError: X or y has a wrong type or value.
         """
+        warn_of_other_order(X, y)
         self._store_columns(X)
         held = None if dev is None else self._labelled(*unpack_dev(dev))
         return self._fit_labelled(self._labelled(X, y, sample_weight), held)
@@ -270,6 +278,7 @@ class PairRegressor(PairEstimator[PairScorer], RegressionEstimator[PairScorer]):
             HeadwiseError: A setting is invalid, or the pairs are too few to split.
             TypeError, ValueError: X or y has a wrong type or value.
         """
+        warn_of_other_order(X, y)
         self._store_columns(X)
         return self._fit_numbers(self._labelled_items(X, y, sample_weight), dev)
 

@@ -57,13 +57,14 @@ _NEVER_LABEL_ENDS = frozenset(
         *("checksum", "timestamp", "datetime", "date", "ts", "status", "split", "subset", "fold"),
         *("partition", "annotator", "reviewer", "worker", "rater", "moderator", "filename", "filepath"),
         *("asin", "isbn", "ean", "sku"),
+        *("user", "username"),
     }
 )
 """The last words of such names (`cv_fold`, `parentId`), unless a usual name of labels is before them."""
 
 RARELY_LABEL_NAMES = frozenset(
     {
-        *("language", "source", "author", "user", "username", "state", "country", "city", "region"),
+        *("language", "source", "author", "state", "country", "city", "region"),
         *("location", "platform", "device", "origin"),
     }
 )

@@ -22,6 +22,8 @@ _AROUND_LIST = {"rasa_nlu_data", "assets"}
 """Names of objects around a list of records, of Rasa and of Azure's language service."""
 _BESIDE_LIST = {*_AROUND_LIST, "meta", "metadata", "info", "includes", "links", "schema"}
 """Names of objects beside a list of records."""
+_INTENT_LIST = "sampleUtterances"
+"""The name of a list of examples whose label stands beside it, in an intent of Lex."""
 _ELEMENT_SEPARATOR = lazy_pattern(r"[\s,]*")
 
 
@@ -97,6 +99,8 @@ def _list_inside(text: str) -> tuple[int, str] | None:
                 return None
             at = text.index(":", at) + 1
             at = _SPACE.match(text, at).end()  # type: ignore[union-attr]
+            if key == _INTENT_LIST:
+                return None
             if _LIST.match(text, at) and (key in LIST_NAMES or _begins_with_text(text, at + 1)):
                 return at, key
             if key in _AROUND_LIST and text.startswith("{", at):

@@ -40,6 +40,8 @@ def recognise(texts: Sequence[str]) -> bool:
         return False
     table = has_header(rows, DEFAULT_READ_OPTIONS) or all(len(row) == len(rows[0]) > 2 for row in rows)
     first = [row[0] for row in rows]
+    if not most_true(any(map(str.strip, row[1:])) for row in rows):  # words, most of them without a tag
+        return False
     return not table and max(len(cell.split()) for cell in first) <= 3 and values_recur(first)
 
 

@@ -33,8 +33,9 @@ def parse_span(raw: object) -> CharacterSpan | None:
         first, last = raw.get("startPos"), raw.get("endPos")  # of LUIS
         if type(first) is int and type(last) is int:
             start, end = first, last + 1
-        if end is None and isinstance(start, int) and isinstance(raw.get("length"), int):
-            end = start + raw["length"]
+        start, length = _integer(start), _integer(raw.get("length"))
+        if end is None and isinstance(start, int) and isinstance(length, int):
+            end = start + length
         field = next((name for name in _WRITTEN if isinstance(raw.get(name), str) and raw[name]), None)
         written, is_value = raw.get(field or ""), field == "value"
     elif isinstance(raw, list) and len(raw) in (3, 4):
@@ -43,6 +44,8 @@ def parse_span(raw: object) -> CharacterSpan | None:
             start, end, kind = end, kind, start
     else:
         return None
+    if isinstance(raw, dict) or not isinstance(end, str):
+        start, end = _integer(start), _integer(end)
     if isinstance(kind, list) and len(kind) == 1:
         kind = kind[0]
     if type(kind) is int:  # the number of a label, as doccano writes it
@@ -50,3 +53,13 @@ def parse_span(raw: object) -> CharacterSpan | None:
     if type(start) is not int or type(end) is not int or not isinstance(kind, str):
         return None
     return CharacterSpan(start, end, kind.strip(), written, is_value)
+
+
+def _integer(offset: object) -> object:
+    """A whole number that is written as a decimal or a text (`3.0`, `"3"`) as an integer; other values are
+    unchanged."""
+    if isinstance(offset, float) and offset.is_integer():
+        return int(offset)
+    if isinstance(offset, str) and offset.isascii() and offset.isdecimal() and len(offset) < 10:
+        return int(offset)
+    return offset

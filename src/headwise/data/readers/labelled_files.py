@@ -53,6 +53,7 @@ from headwise.data.readers.file_sets import (
     repeated_header_notes,
 )
 from headwise.data.readers.tabular_cells import read_tabular_cells, source_of, typed_columns, with_values
+from headwise.data.readers.tag_format_guess import looks_tagged
 
 Chosen = TypeVar("Chosen", covariant=True)
 Item = TypeVar("Item")
@@ -293,6 +294,8 @@ def find_format(source: DataSource, *, labelled: bool) -> tuple[str, Iterator[Li
             problem = "each line may be a text, or a row of a table"
             advice = "give --format csv if it is a row, --format text if it is a text"
             raise source.error("HW130", problem, advice=advice)
+        if name == "text" and (tagged := looks_tagged([text for _, text in head])):
+            source.notes.append(f"the lines look like words with tags ({tagged}); each is read as a text")
         note = f"format {name} guessed {why} - override with --format"
         if os.path.isdir(source.path):
             note = "a folder of texts" + " with a folder for each label" * (not is_flat(source.path))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from headwise.data.columns.file_source import most_true
 from headwise.data.columns.item_options import TaggedFormat
 from headwise.data.errors import DataError
 from headwise.data.files.compression import plain_name
@@ -77,6 +78,14 @@ def guess_tagged_format(
         return "spans", f"from the first lines: {why}"
     if head and head[0][1].lstrip().startswith("{"):
         return "lists", "as the lines are JSON"
+    if name.endswith(".csv") and labelled and most_true("," in text for _, text in head if text.strip()):
+        raise DataError(
+            "HW259",
+            "a table, in which no columns of words and tags were recognised",
+            expected="tagged sentences, such as lines of 'token<TAB>tag'",
+            advice="name the columns of a row per word: sentence, word, tag",
+            path=path,
+        )
     blocks, _ = conll.sample_sentences(head)
     if blocks and (len(blocks[0][0][1]) > 1 or max(map(len, blocks)) > 1):
         return "columns", "as the lines have columns"
