@@ -23,7 +23,7 @@ from torch import nn
 
 from benchmarks.common.timing import LayerSpeed, Speed, choose_clock, measure, random_batch, time_layers
 from headwise.app.cli.argument_types import Integer, Integers, Switch
-from headwise.app.cli.console import columns, fail, note, output, print_json
+from headwise.app.cli.console import columns, fail, note, print_json, standard_output
 from headwise.app.cli.flags import flag_values, flags
 from headwise.artifacts import load_model
 from headwise.core.allocator import keep_freed_memory
@@ -108,7 +108,7 @@ def time_encoder(
     if as_json:
         _print_json(name, speeds, rounds)
         return
-    console = output()
+    console = standard_output()
     console.print(_speed_table(speeds))
     if explain:
         for speed in speeds:
@@ -152,7 +152,7 @@ def _speed_table(speeds: Sequence[Speed]) -> Table:
 def _tell_layers(layers: Sequence[LayerSpeed], speed: Speed) -> None:
     """Print the time and floor of each layer, and of its heads the implementation, its time and the reasons
     for the choice."""
-    console = output()
+    console = standard_output()
     console.print(f"\n{speed.length} words, forward: who computes which heads, and why")
     if not layers:
         console.print("no head of this encoder has a prior: its attention has one way to be computed")

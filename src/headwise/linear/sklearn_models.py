@@ -161,9 +161,9 @@ class OneVsRest:
 
 
 def fit_one_vs_rest(train: tuple[Any, Targets], dev: tuple[Any, Targets]) -> tuple[OneVsRest, float]:
-    """Fit a linear SVM for each label. C is the first of `STRENGTHS` with the best micro F1 on dev, at the
-    threshold that is best there; it is returned too. Labels that all training texts have, or none, get the
-    score 1 or -1.
+    """Fit a linear SVM for each label. C is the first of `SVM_STRENGTHS` with the best micro F1 on dev, at
+    the threshold that is best there; it is returned too. Labels that all training texts have, or none, get
+    the score 1 or -1.
 
     Args:
         train: Features `[texts, features]` (sparse) and multi-hot labels `[texts, labels]`.
@@ -233,7 +233,7 @@ def fit_multi_label_baseline(
         train: Texts and multi-hot labels.
         dev: The same for dev texts.
         tokenizer: The tokenizer of the model that it is compared with, so that both read the same words.
-        min_texts: See `headwise.metrics.thresholds.ThresholdConfig`.
+        min_texts: See `headwise.nn.task_layers.layer_configs.ThresholdConfig`.
         refit: Whether to fit again on training and dev texts together, once dev has chosen C and
             thresholds.
 

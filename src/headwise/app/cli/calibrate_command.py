@@ -9,8 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from headwise.app.cli.argument_types import FileArgument, ModelFolder, OptionalParses, OutputFile, Switch
-from headwise.app.cli.console import note, percent, print_json, visible
-from headwise.app.cli.console import output as console
+from headwise.app.cli.console import note, percent, print_json, standard_output, visible
 from headwise.app.cli.flags import OpeningArgument, flag_values, section_flags
 from headwise.app.cli.path_checks import check_one_standard_input, check_output_is_folder
 from headwise.app.cli.terminal import TerminalReporter
@@ -72,7 +71,7 @@ def calibrate(
     if json:
         print_json(recalibrated.to_json())
         return 0
-    out, line = console(), recalibrated.metric_table.primary_metric
+    out, line = standard_output(), recalibrated.metric_table.primary_metric
     before, after = map(percent, recalibrated.errors)
     of = f"of {recalibrated.nouns.count(recalibrated.items)}"
     out.print(

@@ -42,8 +42,7 @@ COMMANDS = {
     "probe": "Measure the attention span of each head of an encoder.",
     "heads": "Measure the importance of attention heads; prune heads.",
 }
-"""The subcommands and their summaries: `NAME` is the function `NAME` in the module
-`headwise.app.cli.NAME_command`."""
+"""The subcommands and their summaries: `NAME` is the function `NAME` in the file `NAME_command.py`."""
 
 _COMPLETION = {
     "install": "Complete commands and flags in this shell.",

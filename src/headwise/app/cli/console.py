@@ -28,7 +28,7 @@ _STRICT_HANDLERS = ("strict", "surrogateescape")
 """Error handlers of streams that raise for characters outside their encoding."""
 
 
-def output() -> "Console":
+def standard_output() -> "Console":
     """The console for results, on standard output, without markup."""
     return _console(stderr=False)
 

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from headwise.app.cli.argument_types import FileArgument, Integer, Integers, OptionalOutputFile, Switch
-from headwise.app.cli.console import check_page_output, columns, note, output, print_json, write_text
+from headwise.app.cli.console import (
+    check_page_output,
+    columns,
+    note,
+    print_json,
+    standard_output,
+    write_text,
+)
 from headwise.app.cli.flags import flag_values, section_flags
 from headwise.app.cli.path_checks import is_standard
 from headwise.app.cli.terminal import TerminalReporter
@@ -90,7 +97,7 @@ def _print_curve(curve: "LearningCurve") -> None:
     """Print the scores at each size, the score with all items, and the forecasts."""
     from headwise.models.metric_table import format_number
 
-    metrics, out = curve.metric_table, output()
+    metrics, out = curve.metric_table, standard_output()
     line, of = metrics.primary_metric, metrics.of
     table = columns(of, line.title, "from", "to")
     for size, size_scores in zip(curve.sizes.tolist(), curve.scores.T, strict=True):

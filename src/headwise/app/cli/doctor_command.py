@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from headwise.app.cli.argument_types import UncheckedFile
-from headwise.app.cli.console import columns, note, output, print_json, visible
+from headwise.app.cli.console import columns, note, print_json, standard_output, visible
 from headwise.app.cli.flags import flag_values, section_flags
 from headwise.data.doctor.doctor_report import DoctorReport, FileReport
 from headwise.data.findings import Finding
@@ -47,7 +47,7 @@ def doctor(
     diagnosis = doctor_files([str(file) for file in files], task, flag_values(read))
     if diagnosis.why:
         note(f"task {diagnosis.task} guessed from the file ({diagnosis.why}) - override with --task")
-    console = output()
+    console = standard_output()
     if json:
         print_json(diagnosis.to_json())
     else:

@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from headwise.app.cli.argument_types import FileArgument, Integer, ModelFolder, OptionalParses, Switch
-from headwise.app.cli.console import excerpt, output, print_json, visible
+from headwise.app.cli.console import excerpt, print_json, standard_output, visible
 from headwise.app.cli.flags import OpeningArgument, flag_values, section_flags
 from headwise.app.cli.metric_tables import print_metrics
 from headwise.app.cli.path_checks import check_one_standard_input
@@ -90,7 +90,7 @@ def evaluate(
 
 
 def _print(report: "EvaluationReport") -> None:
-    out, scores = output(), report.scores
+    out, scores = standard_output(), report.scores
     out.print()
     systems = [system for system in (report.unseen, report.baseline) if system]
     print_metrics(out, report.task.metric_table(scores), scores, systems)

@@ -18,8 +18,7 @@ from headwise.app.cli.argument_types import (
     Switch,
     TextsArgument,
 )
-from headwise.app.cli.console import note, visible
-from headwise.app.cli.console import output as console
+from headwise.app.cli.console import note, standard_output, visible
 from headwise.app.cli.flags import LABEL_SETTINGS, OpeningArgument, flag_values, section_flags
 from headwise.app.cli.path_checks import check_one_standard_input, is_standard
 from headwise.app.cli.predict_command import check_file
@@ -129,7 +128,7 @@ def _output_pieces(
 def _show(explanations: Iterable[tuple[int, "Explanation"]]) -> None:
     """Print explanations on a terminal: the highlighted text, and the words with the largest
     attributions."""
-    out = console()
+    out = standard_output()
     for line, explanation in explanations:
         out.print(Text(f"{line}  {visible(explanation.head)}", style="bold"))
         for text in _highlighted(explanation):

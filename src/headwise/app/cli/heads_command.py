@@ -14,7 +14,14 @@ from headwise.app.cli.argument_types import (
     OptionalParses,
     Switch,
 )
-from headwise.app.cli.console import check_page_output, columns, note, output, print_json, write_text
+from headwise.app.cli.console import (
+    check_page_output,
+    columns,
+    note,
+    print_json,
+    standard_output,
+    write_text,
+)
 from headwise.app.cli.flags import OpeningArgument, flag_values, section_flags
 from headwise.app.cli.path_checks import check_one_standard_input, is_standard
 from headwise.app.cli.terminal import TerminalReporter
@@ -95,7 +102,7 @@ def heads(
         loss = [] if head.loss is None else [f"{head.loss:+.4f}"]
         place = (_named(head.module), str(head.head), head.prior)
         table.add_row(*place, form(head.score), signed(head.worth), bounds, *loss)
-    out = output()
+    out = standard_output()
     out.print(table)
     dead = sum(head.is_redundant for head in worths)
     out.print(
@@ -113,7 +120,7 @@ def show_pruned(pruned: "PruningReport", folder: Path) -> None:
     """Print the removed heads, and score, size and speed before and after."""
     from headwise.models.metric_table import FORMATS
 
-    line, out = pruned.metric_table.primary_metric, output()
+    line, out = pruned.metric_table.primary_metric, standard_output()
     names = [f"{_named(head.module)}, head {head.head}" for head in pruned.removed]
     removed = ", ".join(names) or "all add something"
     out.print(f"{len(names)} of {pruned.heads} heads are removed: {removed}.")

@@ -11,8 +11,15 @@ from rich.padding import Padding
 from rich.text import Text
 
 from headwise.app.cli.argument_types import FileArgument, Integer, OptionalOutput, Switch
-from headwise.app.cli.console import excerpt, note, percent, print_json, visible, write_text
-from headwise.app.cli.console import output as console
+from headwise.app.cli.console import (
+    excerpt,
+    note,
+    percent,
+    print_json,
+    standard_output,
+    visible,
+    write_text,
+)
 from headwise.app.cli.flags import flag_values, section_flags
 from headwise.app.cli.path_checks import is_standard
 from headwise.app.cli.terminal import TerminalReporter
@@ -89,12 +96,12 @@ def noise(
         head.append(f"  {label} {percent(issue.given_probability)}", style="")
         head.append(f", suggested {suggested} {percent(issue.probability)}", style="")
         head.append(f", like line {issue.twin}" if issue.twin else "", style="")
-        console().print(head)
+        standard_output().print(head)
         shown = " in: ".join(excerpt(text, _EXCERPT) for text in issue.passages)
-        console().print(Padding(visible(shown) or "(empty)", (0, 0, 1, 2)))
+        standard_output().print(Padding(visible(shown) or "(empty)", (0, 0, 1, 2)))
     twins = sum(issue.probability <= issue.given_probability for issue in issues)
     what = "tag" if tagged else "label"
     are = f"{what} is" if len(issues) == 1 else f"{what}s are"
     of_these = f"; {twins:,} only because a near-duplicate has another {what}" if twins else ""
-    console().print(f"{len(issues):,} {are} likely to be wrong{of_these}.")
+    standard_output().print(f"{len(issues):,} {are} likely to be wrong{of_these}.")
     return 0

@@ -12,8 +12,7 @@ from cyclopts import Group, Parameter
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from headwise.app.cli.argument_types import FileArgument, OptionalFile, OptionalInteger, Switch
-from headwise.app.cli.console import messages, note, warn
-from headwise.app.cli.console import output as results
+from headwise.app.cli.console import messages, note, standard_output, warn
 from headwise.app.cli.flags import flag_values, flags
 from headwise.app.cli.progress import WithProgressBar
 from headwise.core.allocator import keep_freed_memory
@@ -119,7 +118,7 @@ def pretrain(
     except KeyboardInterrupt:
         warn("stopped; the same command with --resume goes on")
         raise
-    base, console = made.base, results()
+    base, console = made.base, standard_output()
     console.print(f"{len(base.words):,} words and {len(base.subwords):,} vectors for runs of letters,")
     size = sum(path.stat().st_size for path in output.iterdir()) / 1e6
     console.print(f"{base.size} features, {size:.1f} MB, in {output}.")

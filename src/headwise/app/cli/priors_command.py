@@ -18,8 +18,7 @@ from headwise.app.cli.argument_types import (
     OptionalRecipe,
     Switch,
 )
-from headwise.app.cli.console import check_page_output, note, print_json, write_text
-from headwise.app.cli.console import output as output_
+from headwise.app.cli.console import check_page_output, note, print_json, standard_output, write_text
 from headwise.app.cli.flags import flag_values, section_flags
 from headwise.app.cli.path_checks import check_one_standard_input, check_output_is_folder, is_standard
 from headwise.app.cli.tune_command import print_candidates, run_search
@@ -109,7 +108,7 @@ def priors(
     table.add_column(overflow="fold")
     for name, prior in {**PRIORS, alibi.__name__: alibi}.items():
         table.add_row(name, summary(prior))
-    output_().print(table)
+    standard_output().print(table)
 
 
 def search_priors(

@@ -13,7 +13,14 @@ from headwise.app.cli.argument_types import (
     OptionalParses,
     Switch,
 )
-from headwise.app.cli.console import check_page_output, columns, note, output, print_json, write_text
+from headwise.app.cli.console import (
+    check_page_output,
+    columns,
+    note,
+    print_json,
+    standard_output,
+    write_text,
+)
 from headwise.app.cli.flags import LABEL_SETTINGS, flag_values, section_flags
 from headwise.app.cli.path_checks import check_one_standard_input, is_standard
 from headwise.app.cli.terminal import TerminalReporter
@@ -59,7 +66,7 @@ def probe(
     from headwise.data.items.item_types import ITEM_TYPES_BY_TASK, options_for
     from headwise.models.pictures import attention_span_figure, distances_by_layer
     from headwise.nn.embeddings.pretrained.hub import load_pretrained
-    from headwise.nn.networks.attention_inspection import attention_spans as look
+    from headwise.nn.networks.attention_inspection import attention_spans
 
     session = ModelSession.open(model) if (Path(model) / MANIFEST).exists() else None
     encoder = load_pretrained(model) if session is None else session.model
@@ -71,7 +78,7 @@ def probe(
             raise ConfigError(f"--parses {parses}: {model} reads no syntax; leave it out")
     else:
         rows = session.rows(texts, parses=parses, reading=flag_values(read), reporter=TerminalReporter())
-    distances = look(encoder, (row.item for row in islice(rows, most)))
+    distances = attention_spans(encoder, (row.item for row in islice(rows, most)))
     if svg is not None:
         write_text(svg, attention_span_figure(distances, f"How far the heads of {Path(model).name} look"))
         if is_standard(svg):
@@ -90,4 +97,4 @@ def probe(
         mean = sum(head.mean for head in layer_heads) / len(layer_heads)
         head_means = "  ".join(f"{head.head}:{head.mean:.1f}" for head in layer_heads)
         table.add_row(str(layer), f"{mean:.1f}", *(f"{share:.0%}" for share in shares), head_means)
-    output().print(table)
+    standard_output().print(table)

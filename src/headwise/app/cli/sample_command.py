@@ -43,8 +43,7 @@ def sample(
     """
     # With these comes torch.
     from headwise.artifacts import load_model
-    from headwise.nn.networks.language_model import LanguageModel, encode_prompt, text_of
-    from headwise.nn.networks.language_model import generate as go_on
+    from headwise.nn.networks.language_model import LanguageModel, encode_prompt, generate, text_of
 
     config = from_dict(SampleConfig, flag_values(settings))
     keep_freed_memory()
@@ -65,7 +64,7 @@ def sample(
         )
     # Bytes that are not valid UTF-8 are replaced, as in the generated text.
     sys.stdout.write(prompt.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
-    for piece in text_of(loaded.symbols, go_on(loaded, before, config), after=prompt):
+    for piece in text_of(loaded.symbols, generate(loaded, before, config), after=prompt):
         sys.stdout.write(piece)
         sys.stdout.flush()
     sys.stdout.write("\n")

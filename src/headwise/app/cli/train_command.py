@@ -149,7 +149,7 @@ def train(
 
     presets = (read_preset(recipe),) if recipe else ()
     # With these comes torch.
-    from headwise.app.cli.train_display import print_outcome
+    from headwise.app.cli.train_display import print_report
     from headwise.app.training_checks import TrainingFinished
     from headwise.app.workflows.train import train_files
     from headwise.data.items.parses import ParseFiles
@@ -174,7 +174,7 @@ def train(
         named["unknown"] = {"detect": True} | named.get("unknown", {})
     terminal = QuietReporter() if quiet else TerminalReporter()
     try:
-        outcome = train_files(
+        finished_run = train_files(
             texts,
             output,
             dev=optional_files(dev),
@@ -198,20 +198,20 @@ def train(
     except TrainingInterrupted as stop:
         warn(stop.args[0])
         return 128 + stop.signal  # the shell convention: 130 for Ctrl-C
-    except TrainingFinished as finished:  # the run had finished before: success
-        terminal.note(finished.args[0])
-        outcome = None
+    except TrainingFinished as message:  # the run had finished before: success
+        terminal.note(message.args[0])
+        finished_run = None
     else:
         if json:
-            print_json({"folder": str(output), **outcome.metrics()})
+            print_json({"folder": str(output), **finished_run.metrics()})
         elif not quiet and not is_standard(report):
-            print_outcome(outcome, output, terminal)
+            print_report(finished_run, output, terminal)
     if report is not None:
         from headwise.app.cli.report_command import write_page
-        from headwise.app.workflows.report import report_file, report_outcome
+        from headwise.app.workflows.report import report_file, training_report_page
 
-        if outcome is not None:
-            page = report_outcome(outcome, output)
+        if finished_run is not None:
+            page = training_report_page(finished_run, output)
         else:
             test_files, test_heads = optional_files(test), test_parses if test else None
             page = report_file(output, test_files, parses=test_heads, reading=named.get("data", {}))

@@ -8,7 +8,7 @@ from rich.progress import BarColumn, Task, TextColumn, TimeElapsedColumn, TimeRe
 from rich.progress import Progress as Bar
 from rich.text import Text
 
-from headwise.app.cli.console import messages, output, percent, visible
+from headwise.app.cli.console import messages, percent, standard_output, visible
 from headwise.app.cli.metric_tables import print_metrics
 from headwise.app.cli.progress import WithProgressBar
 from headwise.app.reporter import Reporter
@@ -119,22 +119,22 @@ class TrainDisplay(WithProgressBar):
         return f"{name} {self._shown(scores)}, loss {scores['loss']:.3f}"
 
 
-def print_outcome(outcome: TrainingReport, folder: Path, reporter: Reporter) -> None:
+def print_report(report: TrainingReport, folder: Path, reporter: Reporter) -> None:
     """Print the report at the end of a training run.
 
     Args:
-        outcome: The result of the training run.
+        report: The result of the training run.
         folder: The model folder.
         reporter: Receives messages.
     """
-    out, task, fitted = output(), outcome.task, outcome.fitted
-    progress, many = fitted.progress, outcome.parts.item_type.nouns.many
+    out, task, fitted = standard_output(), report.task, report.fitted
+    progress, many = fitted.progress, report.parts.item_type.nouns.many
     weights = (folder / "model.safetensors").stat().st_size
-    primary_metric = task.primary_metric(outcome.parts, outcome.run_config.model)
+    primary_metric = task.primary_metric(report.parts, report.run_config.model)
     best = progress.history[progress.best_epoch][primary_metric]
     shown = FORMATS["figure" if primary_metric in UNBOUNDED_METRICS else "percent"](best)
     name = {"f1": "F1", "mae": "mean absolute error"}.get(primary_metric, primary_metric)
-    score = outcome.run_config.train.score
+    score = report.run_config.train.score
     best_by = "lowest loss" if score == "loss" and primary_metric not in UNBOUNDED_METRICS else "best"
     best_by_text = "kept" if score == "last" else f"{best_by} on dev in"
     out.print()
@@ -146,33 +146,33 @@ def print_outcome(outcome: TrainingReport, folder: Path, reporter: Reporter) -> 
         out.print(f"Words with a pretrained vector: {fitted.coverage}.")
     for line in task.training_summary(fitted):
         out.print(line)
-    if outcome.test is None:
+    if report.test is None:
         out.print(f"\nThere are no test {many}, so there is no unbiased score; give some with --test.\n")
     else:
-        seen = outcome.test_duplicates
+        seen = report.test_duplicates
         what = f", {seen:,} of which also occur in training or dev data" if seen else ""
         out.print(f"\nOn the held-out test {many}{what}:\n")
-        scores = outcome.test_scores
+        scores = report.test_scores
         metric_table = task.metric_table(scores)
-        systems = sorted(outcome.systems.items(), key=lambda named: named[0] == "baseline")
+        systems = sorted(report.systems.items(), key=lambda named: named[0] == "baseline")
         print_metrics(out, metric_table, scores, [system for _, system in systems], indent=2)
-        model = outcome.run_config.model
-        plain = "classifier" in outcome.run_config.sections and model.classifier.thresholds == "none"
+        model = report.run_config.model
+        plain = "classifier" in report.run_config.sections and model.classifier.thresholds == "none"
         for message in (
             *task.score_messages(read_info(folder).data.train.labels, scores, thresholds=plain),
-            *task.label_shift(fitted.model, outcome.parts.test, outcome.test),
+            *task.label_shift(fitted.model, report.parts.test, report.test),
         ):
             reporter.message(message)
         # Operating points of a label lower the accuracy on others, and the baseline has none.
-        baseline = None if OPERATING_POINTS in fitted.dev else outcome.systems.get("baseline")
+        baseline = None if OPERATING_POINTS in fitted.dev else report.systems.get("baseline")
         message = baseline_message(metric_table, scores, baseline, task.advice)
         if message is not None:
             reporter.message(message)
-    if outcome.distillation and (speeds := outcome.distillation["texts_per_second"]):
+    if report.distillation and (speeds := report.distillation["texts_per_second"]):
         model_speed, teacher_speed, name = (
             speeds["model"],
             speeds["teacher"],
-            outcome.distillation["teacher"],
+            report.distillation["teacher"],
         )
         ratio = model_speed / teacher_speed
         out.print(

@@ -17,8 +17,7 @@ from headwise.app.cli.argument_types import (
     OptionalRecipe,
     Switch,
 )
-from headwise.app.cli.console import columns, note, print_json
-from headwise.app.cli.console import output as output_
+from headwise.app.cli.console import columns, note, print_json, standard_output
 from headwise.app.cli.flags import flag_values, section_flags
 from headwise.app.cli.path_checks import check_one_standard_input, check_output_is_folder
 from headwise.app.cli.terminal import TerminalReporter
@@ -144,7 +143,7 @@ def print_candidates(tuned: "SearchResult", what: str) -> None:
         less = f"of {tried.loss:.4f}" if tried.gain is None else loss_gain(tried.gain)
         gains = (gain.replace(" (", "\n(") for gain in (score_gain(tuned, tried.gain), less))
         table.add_row(tried.name, f"{tried.step}/{tuned.steps}", FORMATS[line.form](tried.score), *gains)
-    out = output_()
+    out = standard_output()
     out.print(table)
     gains = [candidate.gain for candidate in tuned.tried if candidate.gain is not None]
     if none := sum(not any((gain.loss, *gain.loss_interval)) for gain in gains):

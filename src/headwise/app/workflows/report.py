@@ -73,13 +73,13 @@ def report_file(
     return render_report(session, EvaluatedItems.of(session, *read))
 
 
-def report_outcome(outcome: TrainingReport, folder: Path) -> str:
+def training_report_page(report: TrainingReport, folder: Path) -> str:
     """The report page of a training run, with the evaluation on its test items, as HTML."""
-    session, parts, evaluated = ModelSession(folder, outcome.fitted.model), outcome.parts, None
-    if outcome.test is not None:
+    session, parts, evaluated = ModelSession(folder, report.fitted.model), report.parts, None
+    if report.test is not None:
         file = parts.files.get("test") or parts.files["train"]
         items = file.with_items(parts.test)
-        evaluated = EvaluatedItems(session, items, outcome.test, part="test ", novelty=outcome.novelty)
+        evaluated = EvaluatedItems(session, items, report.test, part="test ", novelty=report.novelty)
     return render_report(session, evaluated)
 
 

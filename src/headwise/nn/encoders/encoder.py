@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.nn.attention import SelfAttention
 from headwise.nn.encoders.config_checks import POSITIONS
-from headwise.nn.priors.base import TreeUse, strictest_tree_use
+from headwise.nn.priors.base import Prior, TreeUse, strictest_tree_use
 from headwise.nn.priors.text_matrix import TextMatrix
 from headwise.nn.ragged import Ragged
 from headwise.text.document_structure import DOCUMENT_MARKS
@@ -40,6 +40,12 @@ class Encoded:
     cls: Tensor | None = None
 
 
+def _priors_of(encoder: nn.Module) -> list[Prior]:
+    """The priors of all heads."""
+    layers = (module.priors for module in encoder.modules() if isinstance(module, SelfAttention))
+    return [prior for priors in layers for prior in priors]
+
+
 def tree_use(encoder: nn.Module) -> TreeUse:
     """Whether an encoder or its heads use dependency trees, and how they treat texts without one.
 
@@ -47,9 +53,8 @@ def tree_use(encoder: nn.Module) -> TreeUse:
         "none" if nothing uses the tree; "error" if some part requires it; "word" if all parts can use
         distances in words instead.
     """
-    layers = [module.priors for module in encoder.modules() if isinstance(module, SelfAttention)]
     encoder_use: TreeUse = getattr(getattr(encoder, "config", None), "tree_use", "none")
-    return strictest_tree_use([encoder_use, *(prior.tree_use for priors in layers for prior in priors)])
+    return strictest_tree_use([encoder_use, *(prior.tree_use for prior in _priors_of(encoder))])
 
 
 def tree_use_of(config: object) -> TreeUse:
@@ -65,8 +70,7 @@ def tree_use_of(config: object) -> TreeUse:
 
 def mark_names(encoder: nn.Module) -> frozenset[str]:
     """The names of the marks of the document that the heads of an encoder compare (see `Prior.marks`)."""
-    layers = [module.priors for module in encoder.modules() if isinstance(module, SelfAttention)]
-    return DOCUMENT_MARKS & frozenset().union(*(prior.marks for priors in layers for prior in priors))
+    return DOCUMENT_MARKS & frozenset().union(*(prior.marks for prior in _priors_of(encoder)))
 
 
 def text_matrices(encoder: nn.Module) -> tuple[TextMatrix, ...]:
@@ -76,9 +80,8 @@ def text_matrices(encoder: nn.Module) -> tuple[TextMatrix, ...]:
         ConfigError: A prior has a matrix that is not computed from the text, or two differ by more than
             their scale.
     """
-    layers = [module.priors for module in encoder.modules() if isinstance(module, SelfAttention)]
     made: dict[str, TextMatrix] = {}
-    for part in (part for priors in layers for prior in priors for part in prior.matrices):
+    for part in (part for prior in _priors_of(encoder) for part in prior.matrices):
         if not isinstance(part, TextMatrix):
             raise ConfigError(
                 f"the prior {part.name} takes its matrices from a layout; for a model that reads texts, "

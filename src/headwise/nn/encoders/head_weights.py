@@ -89,7 +89,7 @@ def record_attention(
     Raises:
         ConfigError: There is no attention.
     """
-    looks: list[RecordedAttention] = []
+    records: list[RecordedAttention] = []
     front = getattr(encoder, "node", None) is not None
     above = () if interaction is None else interaction.named_modules(prefix="interaction")
     watched = [
@@ -122,7 +122,7 @@ def record_attention(
             (float(errors_of_output.max()) for errors_of_output in errors if errors_of_output.numel()),
             default=0.0,
         )
-        looks.extend(replace(look, module=name, error=error) for look in new)
+        records.extend(replace(record, module=name, error=error) for record in new)
 
     hooks = [
         module.register_forward_hook(partial(watch, name, read), with_kwargs=True)
@@ -130,7 +130,7 @@ def record_attention(
     ]
     try:
         with torch.no_grad():
-            yield looks
+            yield records
     finally:
         for hook in hooks:
             hook.remove()
@@ -149,7 +149,7 @@ def _self(
         for projection in (module.query, module.key, module.value)
     )
     priors, names = attach_terms(module.priors, module.learned), tuple(map(str, module.priors))
-    looks, mixed = [], torch.zeros_like(value)
+    records, mixed = [], torch.zeros_like(value)
     for text, (start, size) in enumerate(_cuts(x.layout)):
         rows = slice(start, start + size)
         tree = x.layout.trees[text] if x.layout.trees else None
@@ -160,8 +160,8 @@ def _self(
         for h, prior in enumerate(priors):
             mixed[rows, h] = reference.mix(weights[h], v[:, h], prior, pairs)
         nodes = (AttentionNode("node"), *_word_nodes(size - 1)) if front else _word_nodes(size)
-        looks.append(RecordedAttention("", text, torch.stack(weights), nodes, nodes, names))
-    return looks, module.out(mixed.flatten(1))
+        records.append(RecordedAttention("", text, torch.stack(weights), nodes, nodes, names))
+    return records, module.out(mixed.flatten(1))
 
 
 def _graph(
@@ -180,13 +180,13 @@ def _graph(
         span = slice(start + nodes[row].start, start + nodes[row].stop)
         scores = query[:, row, None] @ key[:, span].transpose(-1, -2) / query.shape[-1] ** 0.5
         weights[:, row, span] = scores.softmax(-1)[:, 0]
-    looks = []
+    records = []
     for text in range(graph.layout.texts):
         rows = [row for row in range(graph.nodes) if owner[row] == text]
         asking = [row for row in rows if row < query.shape[1]]
         of, to = (tuple(nodes[row] for row in chosen) for chosen in (asking, rows))
-        looks.append(RecordedAttention("", text, weights[:, asking][:, :, rows], of, to))
-    return looks, heads.merge(weights @ value)
+        records.append(RecordedAttention("", text, weights[:, asking][:, :, rows], of, to))
+    return records, heads.merge(weights @ value)
 
 
 def _partition_nodes(graph: PartitionGraph) -> tuple[list[int], list[AttentionNode]]:
@@ -211,7 +211,7 @@ def _dense(query: Tensor, key: Tensor, graph: Graph, table: Tensor | None = None
 def _star(
     step: StarStep, h: Tensor, e: Tensor, s: Tensor, ring: Graph, layout: Layout, **_: object
 ) -> tuple[list[RecordedAttention], Tensor, Tensor]:
-    total, relays, looks = layout.total, step.relays, []
+    total, relays, records = layout.total, step.relays, []
     query, key, value = step.ring_rows(step.before(h), e, s)
     weights = _dense(query, key, ring) if total else query.new_zeros(len(query), 0, key.shape[1])
     new = step.new_satellites(step.ring_attention.merge(weights @ value), h)
@@ -225,7 +225,7 @@ def _star(
         )
         relay_nodes = (AttentionNode("relay"),) * relays
         beyond = (*_word_nodes(size, "state"), *_word_nodes(size), *relay_nodes, AttentionNode("nothing"))
-        looks.append(
+        records.append(
             RecordedAttention(
                 "", text, weights[:, words][:, :, columns], _word_nodes(size, "state"), beyond
             )
@@ -235,8 +235,8 @@ def _star(
         of_relay = scores.softmax(-1)
         mixed[:, rows] = of_relay @ relay_value[:, seen]
         nodes = (*relay_nodes, *_word_nodes(size, "state"))
-        looks.append(RecordedAttention("", text, of_relay, relay_nodes, nodes))
-    return looks, new, step.new_relay(step.relay_attention.merge(mixed), s)
+        records.append(RecordedAttention("", text, of_relay, relay_nodes, nodes))
+    return records, new, step.new_relay(step.relay_attention.merge(mixed), s)
 
 
 def _mab(
@@ -244,7 +244,7 @@ def _mab(
 ) -> tuple[list[RecordedAttention], Tensor]:
     query, key, value = module.projected(x, y)
     text_weights, seen = _across(query, key, value, x.layout, y.layout, module.scale)
-    looks = []
+    records = []
     kinds = {"gather": ("point", "word"), "spread": ("word", "point"), "pma": ("seed", "word")}
     of, to = next((node_kinds for part, node_kinds in kinds.items() if part in name), ("word", "word"))
     for text, weights in enumerate(text_weights):
@@ -252,15 +252,15 @@ def _mab(
             _word_nodes(n) if kind == "word" else (AttentionNode(kind),) * n
             for kind, n in zip((of, to), weights.shape[1:], strict=True)
         )
-        looks.append(RecordedAttention("", text, weights, asking, keys))
-    return looks, module.added(x, query, seen).values
+        records.append(RecordedAttention("", text, weights, asking, keys))
+    return records, module.added(x, query, seen).values
 
 
 def _memory(
     module: MemoryAttention, rows: Tensor, layout: Layout, memory: Ragged, *_: object, **__: object
 ) -> tuple[list[RecordedAttention], Tensor]:
-    looks, seen = cross_text_attention(*module.projected(rows, memory), layout, memory.layout)
-    return looks, module.out(seen)
+    records, seen = cross_text_attention(*module.projected(rows, memory), layout, memory.layout)
+    return records, module.out(seen)
 
 
 def cross_text_attention(
@@ -278,11 +278,11 @@ def cross_text_attention(
         of: What the rows are: word, or node.
     """
     text_weights, seen = _across(query, key, value, queries, keys, query.shape[-1] ** -0.5)
-    looks = []
+    records = []
     for text, weights in enumerate(text_weights):
         asking = _word_nodes(weights.shape[1]) if of == "word" else (AttentionNode(of),) * weights.shape[1]
-        looks.append(RecordedAttention("", text, weights, asking, _word_nodes(weights.shape[2], "other")))
-    return looks, seen.flatten(1)
+        records.append(RecordedAttention("", text, weights, asking, _word_nodes(weights.shape[2], "other")))
+    return records, seen.flatten(1)
 
 
 def _across(
@@ -302,7 +302,7 @@ def _across(
 def _disan(module: DirectionalAttention, x: Ragged, **_: object) -> tuple[list[RecordedAttention], Tensor]:
     h = elu(module.map(x.values))
     query, key, seen = module.query(h), module.key(h), torch.zeros_like(h)
-    looks = []
+    records = []
     for text, (start, size) in enumerate(_cuts(x.layout)):
         rows, place = slice(start, start + size), torch.arange(size, device=h.device)
         visible = place[None] < place[:, None] if module.before else place[None] > place[:, None]
@@ -310,10 +310,10 @@ def _disan(module: DirectionalAttention, x: Ragged, **_: object) -> tuple[list[R
         weights = scores.exp() * visible[..., None]
         weights = weights / weights.sum(1, keepdim=True).clamp(min=torch.finfo(h.dtype).tiny)
         seen[rows] = torch.einsum("ijd,jd->id", weights, h[rows])
-        looks.append(
+        records.append(
             RecordedAttention("", text, weights.permute(2, 0, 1), _word_nodes(size), _word_nodes(size))
         )
-    return looks, module.gated(h, seen)
+    return records, module.gated(h, seen)
 
 
 def _cuts(layout: Layout) -> list[tuple[int, int]]:

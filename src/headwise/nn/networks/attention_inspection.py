@@ -81,8 +81,8 @@ class AttentionMap:
         """
         of = _word_incidence(self.queries, len(self.words)).to(self.weights)
         to = _word_incidence(self.keys, len(self.attended_words)).to(self.weights)
-        looks = [node.name in ("word", "state") for node in self.queries]
-        of = of * torch.tensor(looks, device=of.device)[:, None]
+        are_words = [node.name in ("word", "state") for node in self.queries]
+        of = of * torch.tensor(are_words, device=of.device)[:, None]
         return of.T @ self.weights @ (to / to.sum(1, keepdim=True).clamp(min=1))
 
 
@@ -116,13 +116,13 @@ def attention_weights(
             "folder, estimator.model_ that of an estimator"
         )
     model = _shared_copy(model, {}).eval()  # a copy, so that concurrent calls of the model are not recorded
-    with record_attention(getattr(model, "encoder", model), getattr(model, "interaction", None)) as looks:
+    with record_attention(getattr(model, "encoder", model), getattr(model, "interaction", None)) as records:
         words, windows = _run_model(model, text)
-    below = 1 + max((_layer_number(look) for look in looks if not _on_top(look)), default=-1)
+    below = 1 + max((_layer_number(record) for record in records if not _on_top(record)), default=-1)
     full_texts = [(text, TextWindow(0, len(tokens), 0, len(tokens))) for text, tokens in enumerate(words)]
     return [
-        _attention_map(look, below, words, full_texts if _on_top_of_all(look) else windows)
-        for look in looks
+        _attention_map(record, below, words, full_texts if _on_top_of_all(record) else windows)
+        for record in records
     ]
 
 
@@ -193,43 +193,46 @@ def _tokenised_sentence(model: TagModel, text: Any) -> TaggedSentence:
     return model.sentence(as_example(content))
 
 
-def _layer_number(look: RecordedAttention) -> int:
+def _layer_number(record: RecordedAttention) -> int:
     """Number of the layer in a module's name, from 0; -1 without one (the pooling on top)."""
-    return max((int(part) for part in re.findall(r"\d+", look.module)[-1:]), default=-1)
+    return max((int(part) for part in re.findall(r"\d+", record.module)[-1:]), default=-1)
 
 
-def _on_top(look: RecordedAttention) -> bool:
+def _on_top(record: RecordedAttention) -> bool:
     """Whether the module belongs to layers above the encoder's own, which are numbered from 0 again."""
-    return look.module.startswith("pair_") or _on_top_of_all(look)
+    return record.module.startswith("pair_") or _on_top_of_all(record)
 
 
-def _on_top_of_all(look: RecordedAttention) -> bool:
+def _on_top_of_all(record: RecordedAttention) -> bool:
     """Whether the module belongs to layers above the encoder, which read whole texts, not windows."""
-    return look.module.startswith("interaction")
+    return record.module.startswith("interaction")
 
 
 def _attention_map(
-    look: RecordedAttention, below: int, words: list[tuple[str, ...]], windows: list[tuple[int, TextWindow]]
+    record: RecordedAttention,
+    below: int,
+    words: list[tuple[str, ...]],
+    windows: list[tuple[int, TextWindow]],
 ) -> AttentionMap:
-    number = _layer_number(look)
-    across = any(node.name == "other" for node in look.keys)
-    at = (look.text + across * (len(windows) // 2)) % len(windows)
-    (text, window), (seen, seen_window) = windows[look.text], windows[at]
+    number = _layer_number(record)
+    across = any(node.name == "other" for node in record.keys)
+    at = (record.text + across * (len(windows) // 2)) % len(windows)
+    (text, window), (seen, seen_window) = windows[record.text], windows[at]
     queries, keys = (
         tuple(replace(node, start=node.start + span.start, stop=node.stop + span.start) for node in nodes)
-        for nodes, span in ((look.queries, window), (look.keys, seen_window))
+        for nodes, span in ((record.queries, window), (record.keys, seen_window))
     )
     return AttentionMap(
-        layer=below if number < 0 else number + 1 + below * _on_top(look),
-        module=look.module,
+        layer=below if number < 0 else number + 1 + below * _on_top(record),
+        module=record.module,
         text=text,
         words=words[text],
         attended_words=words[seen],
-        weights=look.weights.cpu(),
+        weights=record.weights.cpu(),
         queries=queries,
         keys=keys,
-        heads=look.heads,
-        error=look.error,
+        heads=record.heads,
+        error=record.error,
     )
 
 
@@ -275,10 +278,10 @@ class _DistanceSums:
 
     def add(self, weights: torch.Tensor, distance: torch.Tensor) -> None:
         """Add queries by the weights and distances of their keys, both `[queries, keys]`."""
-        looks = weights.sum(-1) > 0
-        if not bool(looks.any()):
+        attends = weights.sum(-1) > 0
+        if not bool(attends.any()):
             return
-        weights, distance = weights[looks], distance[looks]
+        weights, distance = weights[attends], distance[attends]
         edges = distance.gather(-1, weights.argmax(-1, keepdim=True)).flatten()
         counts = np.bincount(edges.numpy())
         size = max(len(counts), len(self.counts))

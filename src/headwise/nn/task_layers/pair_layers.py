@@ -116,10 +116,10 @@ class CrossAttentionBlock(nn.Module):
     ) -> tuple[list[RecordedAttention], Tensor]:
         """Attention weights, and the expected outputs (see
         `headwise.nn.encoders.head_weights.record_attention`)."""
-        looks, seen = cross_text_attention(
+        records, seen = cross_text_attention(
             *self.projected(rows, partners), rows.layout, partners.layout, of
         )
-        return looks, self.joined(rows.values, seen)
+        return records, self.joined(rows.values, seen)
 
 
 class TransformerCrossBlock(CrossAttentionBlock):
