@@ -137,63 +137,63 @@ class ReportContents:
     made: JsonMapping = field(default_factory=dict)
 
 
-def report_page(material: ReportContents) -> Page:
+def report_page(contents: ReportContents) -> Page:
     """The report as an HTML page."""
     errors = mistakes_list(
-        material.mistakes,
-        material.wrong,
-        material.on,
-        parts=material.parts,
-        numbers=material.metric_table.per_class is None,
+        contents.mistakes,
+        contents.wrong,
+        contents.on,
+        parts=contents.parts,
+        numbers=contents.metric_table.per_class is None,
     )
     sections = {
-        "Scores": _scores(material),
-        "Labels": _labels(material),
-        "Confusions": _confusions(material),
-        "Probabilities": _probabilities(material),
-        "Unknown": novelty_section(material.scores, material.metric_table.of),
+        "Scores": _scores(contents),
+        "Labels": _labels(contents),
+        "Confusions": _confusions(contents),
+        "Probabilities": _probabilities(contents),
+        "Unknown": novelty_section(contents.scores, contents.metric_table.of),
         "Errors": Section(body=errors),
-        "Words": _words(material),
-        "Columns": _columns(material),
-        "Heads": Section(body=material.maps),
-        "Training": _training(material),
-        "Data": _data(material),
-        "How it was made": _provenance(material),
+        "Words": _words(contents),
+        "Columns": _columns(contents),
+        "Heads": Section(body=contents.maps),
+        "Training": _training(contents),
+        "Data": _data(contents),
+        "How it was made": _provenance(contents),
     }
     filled = {name: section for name, section in sections.items() if section}
     return Page(
-        render("report.html.jinja", title=material.title, summary=_summary(material), sections=filled)
+        render("report.html.jinja", title=contents.title, summary=_summary(contents), sections=filled)
     )
 
 
-def scores_fragment(material: ReportContents) -> str:
+def scores_fragment(contents: ReportContents) -> str:
     """The title, the facts and the scores as an HTML fragment, for a notebook."""
     sections = [
-        Section(facts=_facts(material)),
-        _scores(material),
-        _labels(material),
-        _confusions(material),
+        Section(facts=_facts(contents)),
+        _scores(contents),
+        _labels(contents),
+        _confusions(contents),
     ]
-    return str(render("scores.html.jinja", title=material.title, sections=sections))
+    return str(render("scores.html.jinja", title=contents.title, sections=sections))
 
 
-def _summary(material: ReportContents) -> str:
-    line = material.metric_table.summary(material.scores)
-    return f"{line[:1].upper()}{line[1:]} on {material.on}."
+def _summary(contents: ReportContents) -> str:
+    line = contents.metric_table.summary(contents.scores)
+    return f"{line[:1].upper()}{line[1:]} on {contents.on}."
 
 
-def _scores(material: ReportContents) -> Section:
-    names, columns = ["", "model"], [material.scores]
-    names += [system.name for system in material.systems]
-    columns += [system.scores for system in material.systems]
+def _scores(contents: ReportContents) -> Section:
+    names, columns = ["", "model"], [contents.scores]
+    names += [system.name for system in contents.systems]
+    columns += [system.scores for system in contents.systems]
     rows: list[list[str | Cell]] = []
-    for line in material.metric_table.lines:
-        if not line.shown(material.scores) or (line.if_any and not lookup(material.scores, line.key)):
+    for line in contents.metric_table.lines:
+        if not line.shown(contents.scores) or (line.if_any and not lookup(contents.scores, line.key)):
             continue
-        score_columns = [column if line.compared or column is material.scores else {} for column in columns]
+        score_columns = [column if line.compared or column is contents.scores else {} for column in columns]
         cells = [Cell(line.shown(column), line.shown_interval(column) or "") for column in score_columns]
         rows.append([line.title, *cells])
-    gaps = [material.metric_table.ahead.formatted(system.difference) for system in material.systems]
+    gaps = [contents.metric_table.ahead.formatted(system.difference) for system in contents.systems]
     if any(gaps):
         rows.insert(
             1,
@@ -205,16 +205,16 @@ def _scores(material: ReportContents) -> Section:
         )
     meanings = meanings_of(str(row[0]) for row in rows)
     return Section(
-        tables=[Table(names, rows), *_intervals(material)],
-        notes=material.messages,
+        tables=[Table(names, rows), *_intervals(contents)],
+        notes=contents.messages,
         details={"What the rows mean": meanings} if meanings else {},
     )
 
 
-def _intervals(material: ReportContents) -> list[Table]:
+def _intervals(contents: ReportContents) -> list[Table]:
     """The primary metric of the model and the comparison systems, each a dot in its confidence interval."""
-    line = material.metric_table.primary_metric
-    named = [("model", material.scores), *((system.name, system.scores) for system in material.systems)]
+    line = contents.metric_table.primary_metric
+    named = [("model", contents.scores), *((system.name, system.scores) for system in contents.systems)]
     intervals = [
         (name, value, bounds, line.shown_interval(scores))
         for name, scores in named
@@ -233,9 +233,9 @@ def _intervals(material: ReportContents) -> list[Table]:
     return [Table(["", line.title, "95 % interval"], rows)]
 
 
-def _labels(material: ReportContents) -> Section:
-    per_class = material.metric_table.per_class
-    rows = per_class.rows(material.scores) if per_class else []
+def _labels(contents: ReportContents) -> Section:
+    per_class = contents.metric_table.per_class
+    rows = per_class.rows(contents.scores) if per_class else []
     if per_class is None or not rows:
         return Section()
     key, title = per_class.count
@@ -256,11 +256,11 @@ def _bar_of(value: Any) -> float | None:
     return value if is_number(value) and 0 <= value <= 1 else None
 
 
-def _confusions(material: ReportContents) -> Section:
-    per_class, matrix = material.metric_table.per_class, material.metric_table.matrix(material.scores)
+def _confusions(contents: ReportContents) -> Section:
+    per_class, matrix = contents.metric_table.per_class, contents.metric_table.matrix(contents.scores)
     if per_class is None or matrix is None:
         return Section()
-    names = [str(row.get(per_class.name)) for row in per_class.rows(material.scores)]
+    names = [str(row.get(per_class.name)) for row in per_class.rows(contents.scores)]
     if len(names) > MOST_LABELS:
         confusions = sorted(
             (
@@ -272,7 +272,7 @@ def _confusions(material: ReportContents) -> Section:
             reverse=True,
         )[:_CONFUSIONS]
         rows = [[a, b, f"{n:,}", format_number(share, "percent")] for n, a, b, share in confusions]
-        head = ["label", "taken for", material.metric_table.of, "of its " + material.metric_table.of]
+        head = ["label", "taken for", contents.metric_table.of, "of its " + contents.metric_table.of]
         shown = f"The {len(rows)} most frequent confusions." if len(rows) == _CONFUSIONS else ""
         return Section(tables=[Table(head, rows, shown, stacked=2)])
     wide = sum(map(len, names)) > _WIDE  # long names would fill the page as titles of columns
@@ -287,27 +287,27 @@ def _confusions(material: ReportContents) -> Section:
     return Section(tables=[Table(["label \\ taken for", *titles], rows)])
 
 
-def _probabilities(material: ReportContents) -> Section:
-    if material.confidences is None or material.right is None or not len(material.confidences):
+def _probabilities(contents: ReportContents) -> Section:
+    if contents.confidences is None or contents.right is None or not len(contents.confidences):
         return Section()
-    cells = np.minimum((material.confidences * _BINS).astype(int), _BINS - 1)
+    cells = np.minimum((contents.confidences * _BINS).astype(int), _BINS - 1)
     counts = np.bincount(cells, minlength=_BINS)
     nonempty = np.flatnonzero(counts)
-    stated = np.bincount(cells, material.confidences, _BINS)[nonempty] / counts[nonempty]
-    true = np.bincount(cells, material.right, _BINS)[nonempty] / counts[nonempty]
+    stated = np.bincount(cells, contents.confidences, _BINS)[nonempty] / counts[nonempty]
+    true = np.bincount(cells, contents.right, _BINS)[nonempty] / counts[nonempty]
     points = list(zip(stated.tolist(), true.tolist(), strict=True))
     line = Series(
-        f"{material.metric_table.of} in tenths; larger dots are more {material.metric_table.of}",
+        f"{contents.metric_table.of} in tenths; larger dots are more {contents.metric_table.of}",
         points,
         (counts[nonempty] / counts.max()).tolist(),
     )
     names = ("predicted probability", "accuracy")
     both = (True, True)
     calibration = plot("Calibration", [line], (0, 1), (0, 1), names, percent=both, guide=True)
-    steps = RiskCoverageCurve.of(material.confidences, material.right, 60)
-    share, enough = steps.answered / len(material.confidences), steps.answered >= MIN_ITEMS
+    steps = RiskCoverageCurve.of(contents.confidences, contents.right, 60)
+    share, enough = steps.answered / len(contents.confidences), steps.answered >= MIN_ITEMS
     points = list(zip(share[enough].tolist(), steps.precision[enough].tolist(), strict=True))
-    low = min([material.right.mean(), *(precision for _, precision in points)])
+    low = min([contents.right.mean(), *(precision for _, precision in points)])
     low = np.floor(10 * low) / 10
     names = ("share answered, the most confident first", "accuracy on these")
     coverage = plot(
@@ -318,44 +318,44 @@ def _probabilities(material: ReportContents) -> Section:
         names,
         percent=both,
     )
-    every, rows = RiskCoverageCurve.of(material.confidences, material.right, len(material.confidences)), []
+    every, rows = RiskCoverageCurve.of(contents.confidences, contents.right, len(contents.confidences)), []
     for target in (0.8, 0.9, 0.95, 0.98, 0.99):
         place = every.least(target)
         cells = [MISSING, MISSING]
         if place is not None:
             coverage_and_threshold = (
-                float(every.answered[place] / len(material.confidences)),
+                float(every.answered[place] / len(contents.confidences)),
                 float(every.probability[place]),
             )
             cells = [format_number(value, "percent") for value in coverage_and_threshold]
         rows.append([format_number(target, "percent"), *cells])
-    head = ["accuracy", f"share of the {material.metric_table.of} answered", "from probability"]
+    head = ["accuracy", f"share of the {contents.metric_table.of} answered", "from probability"]
     return Section(figures=[calibration, coverage], tables=[Table(head, rows)])
 
 
-def _words(material: ReportContents) -> Section:
-    if len(material.words) > _WORD_TABLES:
+def _words(contents: ReportContents) -> Section:
+    if len(contents.words) > _WORD_TABLES:
         line, comma = Markup("{} {:+.2f}"), Markup(", ")
         rows = [
             [label, comma.join(line.format(isolated(word), share) for word, share in words)]
-            for label, words in material.words.items()
+            for label, words in contents.words.items()
         ]
         return Section(tables=[Table(["label", "words with their total contribution"], rows, stacked=2)])
     tables = {}
-    for label, words in material.words.items():
+    for label, words in contents.words.items():
         most = max((abs(share) for _, share in words), default=1.0) or 1.0
         rows = [[isolated(word), Cell(f"{share:+.2f}", bar=share / most)] for word, share in words]
         tables[label] = Table(["word", "total contribution"], rows)
     return Section(columns=tables)
 
 
-def _columns(material: ReportContents) -> Section:
-    if not material.columns:
+def _columns(contents: ReportContents) -> Section:
+    if not contents.columns:
         return Section()
-    total = sum(size for _, size in material.columns) or 1.0
+    total = sum(size for _, size in contents.columns) or 1.0
     rows = [
         [isolated(name), Cell(f"{size:.2f}", bar=size / total), format_number(size / total, "percent")]
-        for name, size in material.columns
+        for name, size in contents.columns
     ]
     return Section(
         tables=[Table(["", "adds or takes on average", "of all"], rows)],
@@ -363,8 +363,8 @@ def _columns(material: ReportContents) -> Section:
     )
 
 
-def _training(material: ReportContents) -> Section:
-    history = [row for row in material.history if isinstance(row, Mapping)]
+def _training(contents: ReportContents) -> Section:
+    history = [row for row in contents.history if isinstance(row, Mapping)]
     groups = {"losses": ("train_loss", "loss"), "scores on dev": ()}
     names = {key for row in history for key, value in row.items() if is_number(value)}
     scores = sorted(names - {"epoch", "train_loss", "loss"})
@@ -386,41 +386,41 @@ def _training(material: ReportContents) -> Section:
     return Section(figures=pieces)
 
 
-def _data(material: ReportContents) -> Section:
+def _data(contents: ReportContents) -> Section:
     parts = {
-        name: part for name, part in material.data.items() if isinstance(part, Mapping) and name != "file"
+        name: part for name, part in contents.data.items() if isinstance(part, Mapping) and name != "file"
     }
     counted = {
         name: part["labels"] for name, part in parts.items() if isinstance(part.get("labels"), Mapping)
     }
     rows = [
         [
-            material.metric_table.of,
+            contents.metric_table.of,
             *(format_number(part.get("texts"), "count") or MISSING for part in parts.values()),
         ]
     ]
     labels = list(dict.fromkeys(label for labels in counted.values() for label in labels))
-    if material.metric_table.per_class and len(labels) <= 200:  # numbers are no classes
+    if contents.metric_table.per_class and len(labels) <= 200:  # numbers are no classes
         for label in labels:
             values = [counted.get(name, {}).get(label, 0) for name in parts]
             rows.append([str(label), *(format_number(value, "count") for value in values)])
     tables = [Table(["", *parts], rows)] if parts else []
-    if material.repeats:
-        cells = [[what, f"{count:,}", f"{of:,}"] for what, count, of in material.repeats]
-        tables.append(Table([f"{material.metric_table.of} that have", "", "of"], cells))
-    if len(material.lengths):
-        ends = np.quantile(material.lengths, [0, 0.1, 0.5, 0.9, 1]).round().astype(int).tolist()
+    if contents.repeats:
+        cells = [[what, f"{count:,}", f"{of:,}"] for what, count, of in contents.repeats]
+        tables.append(Table([f"{contents.metric_table.of} that have", "", "of"], cells))
+    if len(contents.lengths):
+        ends = np.quantile(contents.lengths, [0, 0.1, 0.5, 0.9, 1]).round().astype(int).tolist()
         head = ["words of", "shortest", "a tenth below", "half below", "nine tenths below", "longest"]
-        tables.append(Table(head, [[material.on, *(f"{end:,}" for end in ends)]]))
+        tables.append(Table(head, [[contents.on, *(f"{end:,}" for end in ends)]]))
     return Section(tables=tables)
 
 
-def _facts(material: ReportContents) -> Table | None:
-    return Table(["", ""], material.facts) if material.facts else None
+def _facts(contents: ReportContents) -> Table | None:
+    return Table(["", ""], contents.facts) if contents.facts else None
 
 
-def _provenance(material: ReportContents) -> Section:
+def _provenance(contents: ReportContents) -> Section:
     sections = {
-        name: dumps(value, indent=1, ensure_ascii=False) for name, value in material.made.items() if value
+        name: dumps(value, indent=1, ensure_ascii=False) for name, value in contents.made.items() if value
     }
-    return Section(facts=_facts(material), details=sections)
+    return Section(facts=_facts(contents), details=sections)

@@ -103,7 +103,7 @@ def render_report(session: ModelSession, evaluated: EvaluatedItems | None) -> st
     baseline = None if metrics.dev.get(OPERATING_POINTS) else named.get("baseline")
     if compared := baseline_message(metric_table, scores, baseline, task.advice):
         messages = [*messages, compared]
-    item_material: JsonObject = {} if evaluated is None else _item_material(session, evaluated)
+    item_contents: JsonObject = {} if evaluated is None else _item_contents(session, evaluated)
     return report_page(
         ReportContents(
             title=f"{folder.resolve().name}: a {task.title}",
@@ -121,7 +121,7 @@ def render_report(session: ModelSession, evaluated: EvaluatedItems | None) -> st
                 "environment": info.get("environment"),
                 "data": info["data"],
             },
-            **item_material,
+            **item_contents,
         )
     )
 
@@ -130,7 +130,7 @@ def _file_label(path: str) -> str:
     return "standard input" if path == STANDARD_INPUT else Path(path).name
 
 
-def _item_material(session: ModelSession, evaluated: EvaluatedItems) -> JsonObject:
+def _item_contents(session: ModelSession, evaluated: EvaluatedItems) -> JsonObject:
     """The parts of the page that come from items: probabilities, errors, top words, attention,
     duplicates."""
     task, model, item_type = session.task, session.model, session.item_type

@@ -8,8 +8,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -167,6 +168,29 @@ def pretrain_files(
         return PretrainResult(base, output, run.seconds, run.scores)
 
 
+@dataclass(frozen=True)
+class _WordTypes:
+    """The words that get vectors in training.
+
+    Attributes:
+        words: The words that the base will list, then more of the text, by falling frequency.
+        listed: Number of listed words.
+        counts: How often each word occurs in the text, `[words]`.
+    """
+
+    words: list[str]
+    listed: int
+    counts: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, listed: Sequence[str], counts: Mapping[str, int], more: int) -> Self:
+        """These listed words, and at most `more` of those that were counted."""
+        listed_words = set(listed)
+        unlisted = (word for word in counts if word not in listed_words)
+        words = [*listed, *islice(unlisted, more)]
+        return cls(words, len(listed), np.array([counts.get(word, 0) for word in words], np.int64))
+
+
 class _PretrainRun:
     """One training run of a base; each step saves its result in the work folder."""
 
@@ -202,17 +226,13 @@ class _PretrainRun:
                 f"{self.total:,} words of text; a base of less than {LEAST_WORDS:,} is seldom better than "
                 "none"
             )
-        listed = set(words)
-        unlisted = (word for word in counts if word not in listed)
-        more = max((_TYPES - 1) * len(words), config.groups - len(words))
-        types = [*words, *(word for word, _ in zip(unlisted, range(more), strict=False))]
-        often = np.array([counts.get(word, 0) for word in types], np.int64)
-        groups = self._groups(types, len(words), often) if config.groups else None
-        texts = self._contexts(types, len(words), often) if config.context_epochs else None
+        types = _WordTypes.of(words, counts, max((_TYPES - 1) * len(words), config.groups - len(words)))
+        groups = self._groups(types) if config.groups else None
+        texts = self._contexts(types) if config.context_epochs else None
         if texts is None or config.teacher.name:
-            tables = self._from_teacher(passages, types, len(words), often, texts)
+            tables = self._from_teacher(passages, types, texts)
         else:
-            tables = self._from_text(texts, types, len(words), often)
+            tables = self._from_text(texts, types)
         word_vectors, sub, weights = tables
         return StaticEmbeddings(
             name,
@@ -291,71 +311,67 @@ class _PretrainRun:
             note=note,
         )
 
-    def _numbers(self, types: list[str], listed: int) -> tuple[str, EncodedPassages]:
+    def _numbers(self, types: _WordTypes) -> tuple[str, EncodedPassages]:
         """The cache key of the whole text as word ids, and the text."""
         config = self._config
-        key = hash_of(self._text_key, types, listed)
+        key = hash_of(self._text_key, types.words, types.listed)
         path = self._work.path("text", key, ".numbers")
         if not has_encoded_passages(path):
             with self._step("numbering"):
-                numbering = PassageEncoder(types, listed, config.tokenizer)
+                numbering = PassageEncoder(types.words, types.listed, config.tokenizer)
                 for done in numbering.write(shuffled(self._passages(), config.seed), path):
                     self._report("numbering", done, None, "")
         return key, read_numbers(path)
 
-    def _groups(self, types: list[str], listed: int, often: NDArray[np.int64]) -> WordClusters | None:
+    def _groups(self, types: _WordTypes) -> WordClusters | None:
         """The word clusters; None if too few words are frequent enough."""
         config = self._config
-        words = types[: config.groups]
-        enough = often[: len(words)] >= config.rarest
+        words = types.words[: config.groups]
+        enough = types.counts[: len(words)] >= config.rarest
         if enough.sum() < LEVELS[0]:
             return None
-        numbers = self._numbers(types, listed)[1]
+        numbers = self._numbers(types)[1]
         with self._step("grouping words"):
             return word_clusters(
                 numbers, words, enough, seed=config.seed, report=self._progress("grouping words")
             )
 
-    def _contexts(self, types: list[str], listed: int, often: NDArray[np.int64]) -> NDArray[np.float32]:
+    def _contexts(self, types: _WordTypes) -> NDArray[np.float32]:
         """Vectors of all words with ids by context prediction, `[types, size]`."""
         config, size = self._config, self._config.size
-        key, numbers = self._numbers(types, listed)
+        key, numbers = self._numbers(types)
         state = self._state(
             "context", key, size, to_dict(config.context), config.context_epochs, config.seed
         )
         with self._step("learning from the text"):
             vectors = train_contexts(
-                numbers, often, size, config.context, epochs=config.context_epochs, seed=config.seed,
+                numbers, types.counts, size, config.context, epochs=config.context_epochs, seed=config.seed,
                 state=state, report=self._progress("learning from the text"),
             )  # fmt: skip
-        weights = common_weights(often, self.total)[:-1]
-        return without_common_part(vectors, weights, often)
+        weights = common_weights(types.counts, self.total)[:-1]
+        return without_common_part(vectors, weights, types.counts)
 
     def _from_text(
-        self, vectors: NDArray[np.float32], types: list[str], listed: int, often: NDArray[np.int64]
+        self, vectors: NDArray[np.float32], types: _WordTypes
     ) -> tuple[NDArray, NDArray, NDArray]:
         """Word vectors, subword vectors and weights from context prediction only."""
         with self._step("fitting runs of letters"):
-            trust = np.sqrt(np.minimum(often, 1000)).astype(np.float32)
-            sub = fit_subwords(types, vectors, trust, self._config.subwords)
-        weights = common_weights(often[:listed], self.total)
-        return vectors[:listed], sub, weights
+            trust = np.sqrt(np.minimum(types.counts, 1000)).astype(np.float32)
+            sub = fit_subwords(types.words, vectors, trust, self._config.subwords)
+        weights = common_weights(types.counts[: types.listed], self.total)
+        return vectors[: types.listed], sub, weights
 
     def _from_teacher(
-        self,
-        passages: list[str],
-        types: list[str],
-        listed: int,
-        often: NDArray[np.int64],
-        texts: NDArray[np.float32] | None,
+        self, passages: list[str], types: _WordTypes, texts: NDArray[np.float32] | None
     ) -> tuple[NDArray, NDArray, NDArray]:
         """Word vectors, subword vectors and weights by distillation of sentence encoders."""
         from headwise.training.pretraining.sentence_encoder import SentenceEncoder
         from headwise.training.pretraining.student import StaticStudent, start_from_words, train_student
 
-        config, words = self._config, types[:listed]
+        config, listed = self._config, types.listed
+        words, often = types.words[:listed], types.counts[:listed]
         answers: dict[str, list[NDArray[np.float16]]] = {"passages": [], "words": []}
-        sizes, prints, pieces = [], [], np.ones(listed, np.int64)
+        sizes, fingerprints, pieces = [], [], np.ones(listed, np.int64)
         names = config.teacher.names
         for name in names:
             teacher = SentenceEncoder(replace(config.teacher, name=name))
@@ -371,26 +387,26 @@ class _PretrainRun:
                         )
                     )
             sizes.append(teacher.size)
-            prints.append(teacher.fingerprint)
+            fingerprints.append(teacher.fingerprint)
             pieces = np.maximum(pieces, teacher.pieces(words))
-        weights = common_weights(often[:listed], self.total)
+        weights = common_weights(often, self.total)
         alone = np.concatenate(answers["words"], axis=1) / np.float16(len(sizes) ** 0.5)
         start = start_from_words(alone, weights, min(config.size, sum(sizes)))
         if texts is not None:
             share = config.teacher.share / pieces
-            start = replace(
-                start, vectors=interpolate_vectors(start.vectors, texts[:listed], share, often[:listed])
-            )
+            start = replace(start, vectors=interpolate_vectors(start.vectors, texts[:listed], share, often))
         with self._step("numbering"):
-            numbers = PassageEncoder(types, listed, config.tokenizer).passages([*passages, *words])
-        runs, run_starts = word_ngrams(types, config.subwords)
+            numbers = PassageEncoder(types.words, listed, config.tokenizer).passages([*passages, *words])
+        runs, run_starts = word_ngrams(types.words, config.subwords)
         student = StaticStudent(start, runs, run_starts, config.subwords, config.seed, sizes)
         random = np.random.default_rng(config.seed)
         held = np.sort(random.choice(len(passages), min(_MAX_HELD_OUT, len(passages) // 20), replace=False))
         settings = [to_dict(section) for section in (config.student, config.context)]
-        key = (self._text_key, types, listed, prints, len(passages), *settings, config.context_epochs)
+        key = (self._text_key, types.words, listed, fingerprints, len(passages), *settings)
         state = self._state(
-            "student", *key, config.size, config.subwords, config.teacher.share, config.seed
+            "student",
+            *(*key, config.context_epochs, config.size),
+            *(config.subwords, config.teacher.share, config.seed),
         )
         with self._step("learning from the teacher"):
             cosine = train_student(
