@@ -1,4 +1,4 @@
-"""The linear model, and how much say it gets."""
+"""The linear model of an ensemble, and its weight."""
 
 import numpy as np
 import torch

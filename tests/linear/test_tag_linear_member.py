@@ -1,4 +1,4 @@
-"""A linear CRF as buffers of bytes."""
+"""A linear CRF as 8-bit buffers."""
 
 import numpy as np
 import pytest

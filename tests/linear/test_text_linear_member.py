@@ -1,4 +1,4 @@
-"""A linear model as buffers of bytes."""
+"""A linear model as 8-bit buffers."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""How much say the linear model and the encoder have, and that class weights reach the linear model."""
+"""Ensemble weights of linear model and encoder; class weights reach the linear model."""
 
 from dataclasses import replace
 

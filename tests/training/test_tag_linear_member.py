@@ -1,4 +1,4 @@
-"""How much say the linear CRF and the encoder of a tagger have, and that both decode together."""
+"""Ensemble weights of a tagger's linear CRF and encoder; both decode together."""
 
 from dataclasses import replace
 from itertools import pairwise, product

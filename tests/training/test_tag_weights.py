@@ -1,4 +1,4 @@
-"""Sentences count as their weights say: in the loss, on dev, for the linear CRF and how much say it has."""
+"""Weights of sentences: in the loss, on dev, for the linear CRF and its ensemble weight."""
 
 import random
 from dataclasses import replace

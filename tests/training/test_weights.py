@@ -1,4 +1,4 @@
-"""What counts nothing in training spoils nothing."""
+"""Items of weight 0 have no influence on training."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""Models that are fitted to newer texts: what they promise, and what stays as it was."""
+"""Recalibration of a model on newer texts: operating points, and what stays unchanged."""
 
 import random
 

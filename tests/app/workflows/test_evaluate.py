@@ -1,4 +1,4 @@
-"""What is said of a model on a file beside its scores."""
+"""What the evaluation of a model on a file reports besides its scores."""
 
 import numpy as np
 import pytest

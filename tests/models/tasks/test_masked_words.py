@@ -1,4 +1,4 @@
-"""What is said of a judgement of masked words."""
+"""Messages on the evaluation of masked words."""
 
 import pytest
 

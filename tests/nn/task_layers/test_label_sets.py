@@ -1,4 +1,4 @@
-"""Loss, calibration and mixture of label sets."""
+"""Loss, calibration and ensemble of label sets."""
 
 import numpy as np
 import pytest

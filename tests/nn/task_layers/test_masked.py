@@ -1,4 +1,4 @@
-"""Masked words: the sampled softmax beside the whole one."""
+"""Masked words: the sampled softmax against the full one."""
 
 import pytest
 import torch

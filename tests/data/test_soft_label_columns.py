@@ -1,0 +1,200 @@
+"""Files with soft labels and confidences."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from headwise.core.errors import ConfigError
+from headwise.data.columns.reading_options import SoftLabelOptions
+from headwise.data.doctor.diagnose import doctor_files
+from headwise.data.errors import DataError
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
+from headwise.data.items.labels import evaluation_mask, evaluation_weights, soft_targets, training_weights
+from headwise.data.readers.labelled_files import read_examples
+
+TABLE = "text,good,bad\nfine film,0.9,0.1\ndull film,0.2,0.8\nso so,0.50,0.51\n"
+
+
+def soft(data, labels) -> np.ndarray:
+    found = soft_targets(data.items, labels)
+    assert found is not None
+    return found
+
+
+def read(path, **options):
+    return read_examples(path, SoftLabelOptions(**options))
+
+
+def test_a_column_a_label_is_found_by_its_numbers(write):
+    data = read(write("f.csv", TABLE))
+    assert [item.label for item in data.items] == ["good", "bad", "bad"]
+    assert data.labels == {"bad": 2, "good": 1}
+    assert np.allclose(soft(data, ["bad", "good"])[:2], [[0.1, 0.9], [0.8, 0.2]])
+    assert np.allclose(soft(data, ["bad", "good"]).sum(axis=1), 1)
+    assert any("probabilities of labels from the 2 columns 'good', 'bad'" in note for note in data.notes)
+
+
+def test_or_by_flag_also_beside_a_label(write):
+    path = write("f.tsv", "text\tlabel\ta\tb\tn\nfine\tz\t1\t0\t3\ndull\tz\t0\t1\t4\n")
+    assert {item.label for item in read(path).items} == {"z"}
+    for asked in ("a,b", "3-4"):
+        assert [item.label for item in read(path, probability_columns=asked).items] == ["a", "b"]
+    with pytest.raises(DataError, match=r"HW111.*'c'"):
+        read(path, probability_columns="a,c")
+    with pytest.raises(ConfigError, match="exclude each other"):
+        SoftLabelOptions(probability_columns="a,b", label_column="label")
+
+
+@pytest.mark.parametrize(("no", "yes"), [("0", "1"), ("0.0", "1.0"), ("False", "True"), ("no", "yes")])
+def test_a_teacher_may_be_certain_of_all_its_answers(write, no, yes):
+    """Of a file to train on, such columns are sets of labels (see `infer_task`)."""
+    rows = "".join(f"film {n},{(yes, no)[n % 2]},{(no, yes)[n % 2]},{no}\n" for n in range(6))
+    path = write("f.csv", f"text,good,bad,odd\n{rows}")
+    data = read_examples(path, SoftLabelOptions(), answers=True)
+    assert [item.label for item in data.items] == ["good", "bad"] * 3
+    assert soft(data, ["bad", "good", "odd"]).tolist() == [[0, 1, 0], [1, 0, 0]] * 3
+    assert any("the 3 columns 'good', 'bad', 'odd'" in note for note in data.notes)
+    with pytest.raises(DataError, match="HW131"):
+        read(path)
+
+
+@pytest.mark.parametrize("second", ["1,1", "0,0"])
+def test_of_a_teacher_that_gives_several_labels_or_none_it_is_told(write, second):
+    rows = "".join(f"film {n},{(second, '1,0', '0,1')[n % 3]}\n" for n in range(6))
+    path = write("f.csv", f"text,good,bad\n{rows}")
+    several = 2 if second == "1,1" else 0
+    said = (
+        f"'good', 'bad' .* first 6 texts {2 - several} have none of these labels and {several} have several"
+    )
+    with pytest.raises(DataError, match=f"HW131.*{said}.*a column 'label'"):
+        read_examples(path, SoftLabelOptions(), answers=True)
+    path = write("g.csv", "text,verdict,seen,kept\n" + "a film,fine,1,1\nother film,dull,0,1\n" * 3)
+    assert {own.label for own in read_examples(path, SoftLabelOptions(), answers=True).items} == {
+        "fine",
+        "dull",
+    }
+
+
+def test_a_label_may_be_certain_where_others_are_not(write):
+    path = write("f.csv", "text,a,b,c\none,0.9,0.1,0\ntwo,0.3,0.7,0\nthree,0,0,1\nfour,0,0,1\n")
+    for answers in (False, True):
+        data = read_examples(path, SoftLabelOptions(), answers=answers)
+        assert [item.label for item in data.items] == ["a", "b", "c", "c"]
+
+
+def test_what_predict_has_written_is_read_again(write):
+    rows = [{"text": "fine", "label": "x", "probabilities": {"good": 0.7, "bad": 0.3}}]
+    path = write("f.jsonl", "".join(json.dumps(row) + "\n" for row in rows * 2))
+    assert [item.label for item in read(path).items] == ["x", "x"]
+    data = read_examples(path, SoftLabelOptions(), answers=True)
+    assert [item.label for item in data.items] == ["good", "good"]
+    path = write(
+        "f.csv", "text,prediction,probability,probability:good,probability:bad\nfine,good,.7,.7,.3\n"
+    )
+    assert getattr(read(path).items[0].shares, "labels", ()) == ("good", "bad")
+
+
+def test_a_label_and_how_sure_it_is(write):
+    path = write("f.csv", "text,label,confidence,weight\nfine film,good,0.9,2\ndull film,bad,0.6,1\n")
+    data = read(path)
+    assert np.allclose(soft(data, ["bad", "good", "odd"]), [[0.05, 0.9, 0.05], [0.6, 0.2, 0.2]])
+    assert str(training_weights(data.items)) == "[1.3333334 0.6666667]"
+    assert sum("confidence" in note or "weight" in note for note in data.notes) == 2
+    plain = read(path, confidence_column="none", weight_column="none")
+    assert soft_targets(plain.items, ["bad", "good"]) is None
+    assert training_weights(plain.items) is None
+    with pytest.raises(DataError, match="HW126"):
+        training_weights([replace(item, weight=0.0) for item in data.items])
+    none = [replace(item, weight=0.0) for item in data.items]
+    assert evaluation_weights(none) is None
+    assert evaluation_mask(none).all()
+    assert evaluation_mask([*none, *data.items]).tolist() == [False] * len(none) + [True] * len(data.items)
+    large = [replace(item, weight=own * 1e300) for item, own in zip(data.items, (1.5, 0.5), strict=True)]
+    assert training_weights(large) == pytest.approx([1.5, 0.5])
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "found"),
+    [
+        ("text,a,b\nfine film,0.9,0.3\nx,0.5,0.5\n", "HW125", r":2: the probabilities .* add up to 1\.200"),
+        ("text,a,b\nfine film,1.1,-0.1\nx,0.5,0.5\n", "HW125", ":2: the probability of 'a' is 1.1"),
+        ("text,a,b\nfine film,0.5,0.5\nx,nan,0.5\n", "HW125", ":3: the probability of 'a' is nan"),
+        ("text,a,b\nfine film,0.5,\nx,0.5,0.5\n", "HW125", ":2: the probability of 'b' is missing"),
+    ],
+)
+def test_probabilities_that_are_none(write, text, code, found):
+    path = write("f.csv", text)
+    with pytest.raises(DataError, match=f"{found}.*add up to 1"):
+        read(path, probability_columns="a,b")
+    (finding,) = doctor_files([path], "classify", {"probability_columns": "a,b"}).findings[:1]
+    assert finding.code == code
+
+
+def test_a_confidence_or_weight_that_is_none(write):
+    path = write("f.csv", "text,label,sure,times\nfine film,a,0.9,1\nx,b,7,-1\n")
+    with pytest.raises(DataError, match=r":3: the probability of 'b' is 7.*--confidence-column none"):
+        read(path, confidence_column="sure")
+    with pytest.raises(DataError, match=":3: the weight is '-1'") as caught:
+        read(path, weight_column="times")
+    assert caught.value.code == "HW126"
+
+
+def test_other_labels_change_the_fingerprint(write):
+    kind = ITEM_TYPES_BY_TASK["classify"]
+    prints = {
+        kind.fingerprint(read(write("f.csv", TABLE.replace("0.9,0.1", own))).items).sha256
+        for own in ("0.9,0.1", "0.8,0.2")
+    }
+    assert len(prints) == 2
+    rows = [
+        read(write("g.csv", f"text,label{w}\nfine film,a{v}\n")) for w, v in (("", ""), (",weight", ",2"))
+    ]
+    assert len({kind.fingerprint(own.items).sha256 for own in rows}) == 2
+
+
+def test_the_doctor_tells_how_labels_are_read(write):
+    found = doctor_files([write("f.csv", TABLE)], "classify")
+    assert found.files[0].label_column == "good, bad"
+    assert any("--probability-columns" in note for note in found.files[0].notes)
+
+
+def test_numbers_have_weights_but_no_probabilities(write):
+    kind = ITEM_TYPES_BY_TASK["regress"]
+    data = kind.read(
+        write("f.csv", "text,score,confidence,weight\nfine film,3.5,0.9,2\ndull film,1,0.6,1\n")
+    )
+    assert [(item.label, item.weight, item.shares) for item in data.items] == [
+        ("3.5", 2, None),
+        ("1", 1, None),
+    ]
+
+
+def test_the_probability_of_a_prediction_is_not_that_of_a_label(write):
+    rows = "".join(f"text {n},{'ab'[n % 2]},b,0.3\n" for n in range(6))
+    path = write("f.csv", "text,label,prediction,probability\n" + rows)
+    data = read(path)
+    assert all(item.shares is None for item in data.items)
+    assert any(
+        "'probability' is taken for how sure 'prediction' was, not 'label'" in own for own in data.notes
+    )
+    assert all(item.shares is not None for item in read(path, confidence_column="probability").items)
+    assert all(item.shares is not None for item in read(path, label_column="prediction").items)
+
+
+def test_labels_that_are_unlikely_by_their_own_probability_are_found(write):
+    rows = "".join(f"text {n},{'ab'[n % 2]},{0.3 if n == 4 else 0.8}\n" for n in range(6))
+    path = str(write("f.csv", "text,label,confidence\n" + rows))
+    found = [own for own in doctor_files([path]).findings if own.code == "HW171"]
+    assert [own.where for own in found] == [(f"{path}:6",)]
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "wanted"),
+    [("confidence", (80, 90), "from 0 to 1"), ("weight", ("3 kg", "1 kg"), "of 0 or more")],
+)
+def test_columns_that_cannot_be_used_are_told(write, column, values, wanted):
+    rows = "".join(f"text {n},{'ab'[n % 2]},{values[n % 2]}\n" for n in range(6))
+    data = read(write("f.csv", f"text,label,{column}\n" + rows))
+    assert f"the column {column!r} is passed over, as it has not only numbers {wanted}" in data.notes
