@@ -31,6 +31,16 @@ gc.disable()  # what is imported and collected stays until the end: nobody need 
 
 
 @pytest.fixture(scope="session")
+def real_data() -> Path:
+    """The folder of real data; the test is skipped without one."""
+    root = Path(__file__).parents[1]
+    folder = Path(os.environ.get("HEADWISE_DATA", root / "../shared/data"))
+    if not folder.is_dir():
+        pytest.skip(f"no real data at {folder}; set HEADWISE_DATA")
+    return folder
+
+
+@pytest.fixture(scope="session")
 def takes_under() -> Callable[[float, Callable[[], object]], bool]:
     """Whether the quickest of up to nine runs of the work takes less than so many seconds of CPU.
 

@@ -1,6 +1,3 @@
-import os
-from pathlib import Path
-
 import pytest
 
 from headwise.data.errors import DataError
@@ -28,12 +25,3 @@ def fails():
         return caught.value.code, caught.value.line, caught.value.column
 
     return fails
-
-
-@pytest.fixture
-def real_data() -> Path:
-    root = Path(__file__).parents[2]
-    folder = Path(os.environ.get("HEADWISE_DATA", root / "../shared/data"))
-    if not folder.is_dir():
-        pytest.skip(f"no real data at {folder}; set HEADWISE_DATA")
-    return folder

@@ -1,8 +1,6 @@
 import gzip
-import os
 import sys
 import time
-from pathlib import Path
 
 import pytest
 from hypothesis import example, given, settings
@@ -20,7 +18,6 @@ from headwise.core.tokenizer import (
     plain_words,
 )
 
-DATA = Path(os.environ.get("HEADWISE_DATA", Path(__file__).parents[3] / "shared" / "data"))
 PENN, WHITESPACE = (get_tokenizer(name + UNNORMALIZED) for name in ("penn", "whitespace"))
 
 FAMILY = "👨\u200d👩\u200d👧\u200d👦"
@@ -227,10 +224,8 @@ def test_plain_spelling_is_stable(word: str):
 
 
 @pytest.mark.realdata
-def test_tokenised_reviews_stay_as_they_are():
-    folder = DATA / "mtl16"
-    if not folder.is_dir():
-        pytest.skip("HEADWISE_DATA has no mtl16 folder")
+def test_tokenised_reviews_stay_as_they_are(real_data):
+    folder = real_data / "mtl16"
     unchanged = total = 0
     for name in ("books", "kitchen_housewares"):
         for line in gzip.decompress((folder / f"{name}.task.test.gz").read_bytes()).split(b"\n"):

@@ -2,7 +2,6 @@ import bz2
 import contextlib
 import gzip
 import lzma
-import os
 from collections import Counter
 from pathlib import Path
 
@@ -15,7 +14,6 @@ from headwise.core.tokenizer import get_tokenizer
 from headwise.text.vector_files import load_vectors
 from headwise.text.vocabulary import VectorsError, WordVectors, coverage
 
-DATA = Path(os.environ.get("HEADWISE_DATA", Path(__file__).parents[3] / "shared" / "data"))
 GLOVE = "the 0.1 -2 3e-1\n. . . 1 2 3\ncafé 4 5 6\n\u00a0 7 8 9\n\x85 1 1 1\n"
 GLOVE_WORDS = ["the", ". . .", "café", "\u00a0", "\x85"]
 GLOVE_MATRIX = np.array([[0.1, -2, 0.3], [1, 2, 3], [4, 5, 6], [7, 8, 9], [1, 1, 1]], dtype=np.float32)
@@ -196,10 +194,8 @@ def test_faults_of_arrays(write, tmp_path: Path):
 
 
 @pytest.mark.realdata
-def test_review_vectors_cover_the_reviews():
-    path, folder = DATA / "vectors" / "reviews_300d.txt.gz", DATA / "mtl16"
-    if not path.is_file() or not folder.is_dir():
-        pytest.skip("HEADWISE_DATA has no review vectors or no mtl16 folder")
+def test_review_vectors_cover_the_reviews(real_data):
+    path, folder = real_data / "vectors" / "reviews_300d.txt.gz", real_data / "mtl16"
     vectors = load_vectors(path)
     assert vectors.matrix.shape == (48_000, 300)
     assert vectors.duplicates == 0
