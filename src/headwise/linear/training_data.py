@@ -82,7 +82,7 @@ class TrainingTexts:
     def take(self, places: NDArray[np.int64]) -> "TrainingTexts":
         """The texts at these places, with their vectors in memory."""
         return TrainingTexts(
-            items_at(self.texts, places),
+            cast(LinearTexts, items_at(self.texts, places)),
             self.targets.take(places),
             self.importance.take(places),
             self.named[places],
