@@ -206,3 +206,5 @@ def test_texts_that_have_exactly_one_of_the_labels(write):
     assert notes[-1] == f"every text has one of the labels - {flags} learns that no other is possible"
     notes = read_sets(write("g.csv", "text,bad,so,good\n" + "".join(rows) + "one more,1,1,0\n")).notes
     assert not any("every text has one" in note for note in notes)
+    ticked = write("h.csv", "text,bad,so,good\n" + "".join(rows).replace("0", "").replace("1", "x"))
+    assert read_sets(ticked).notes[-1] == "every text has one of the labels"

@@ -55,7 +55,7 @@ _BASE64, _LAST = "[A-Za-z0-9+/]", "[AEIMQUYcgkosw048]"  # of 16 bits, the last d
 _UTF_7 = lazy_pattern(
     rf"\+(?!API)A[M-P]{_LAST}(?!{_BASE64})"  # a Latin letter with an accent
     # Several characters: digits and capitals are among the letters, and the last bits are 0.
-    rf"|\+(?=[A-Za-z])(?={_BASE64}{{0,20}}\d)(?={_BASE64}{{0,20}}[A-Z])(?:{_BASE64}{{8}}){{0,40}}"
+    rf"|(?<!{_BASE64})\+(?=[A-Za-z])(?={_BASE64}{{0,20}}\d)(?={_BASE64}{{0,20}}[A-Z])(?:{_BASE64}{{8}}){{0,40}}"
     rf"(?:{_BASE64}{{8}}|{_BASE64}{{5}}[AQgw]|{_BASE64}{{2}}{_LAST})(?!{_BASE64})"
     r"|~\{(?:[!-w][!-~]){1,200}~\}"  # HZ
 )

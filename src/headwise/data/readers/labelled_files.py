@@ -158,6 +158,7 @@ def _multi_label_examples(
     records: Iterator[Record], columns: Columns, source: DataSource
 ) -> Iterator[Example]:
     repeated, occurring, unlabelled, sizes = list[int](), set[str](), 0, set[int]()
+    numbers, flags = False, columns.flags if isinstance(columns, MultiHotColumns) else ()
     for record in records:
         if source.skips_unanswered and has_label_columns(columns) and is_unlabelled(record, columns):
             source.counts.unlabelled += 1
@@ -174,17 +175,19 @@ def _multi_label_examples(
         occurring.update(labels)
         unlabelled += not labels
         sizes.add(len(labels))
+        numbers = numbers or any(as_text(record.fields.get(flag)) == "1" for flag in flags)
         tabular = read_tabular_cells(record, columns.tabular)
         yield MultiLabelExample(text, None, record.line, labels=labels, weight=weight, tabular=tabular)
     if unlabelled and has_label_columns(columns):
         source.notes.append(f"texts without a label, which is an answer like others: {unlabelled:,}")
-    if isinstance(columns, MultiHotColumns) and (
-        idle := [name for name in columns.flags if name not in occurring]
-    ):
+    if idle := [name for name in flags if name not in occurring]:
         source.notes.append(f"labels that no text has: {', '.join(map(repr, idle))}")
-    if isinstance(columns, MultiHotColumns) and sizes == {1} and len(occurring) > 2:
-        flags = f"--task classify --probability-columns {','.join(columns.flags)!r}"
-        source.notes.append(f"every text has one of the labels - {flags} learns that no other is possible")
+    if flags and sizes == {1} and len(occurring) > 2:
+        note = "every text has one of the labels"
+        if numbers:
+            options = f"--task classify --probability-columns {','.join(flags)!r}"
+            note += f" - {options} learns that no other is possible"
+        source.notes.append(note)
     if repeated:
         message = f"{count(len(repeated), 'text')} with a label twice or an empty place for one"
         fix = "headwise takes each label once and passes over empty ones"
