@@ -1,0 +1,158 @@
+"""Does structure make taggers need fewer sentences? Scores by the number of labelled sentences.
+
+    python -m benchmarks.papers.tagging_curves              # everything: some hours of a core; resumable
+    python -m benchmarks.papers.tagging_curves --sentences 250 --seeds 1
+    python -m benchmarks.papers.tagging_curves --table      # only print what has been measured
+
+There is no CRF and no network of characters, so that only the encoder sees neighbours. Each word has the
+same fixed-size vector of its letters' shape, as the word vectors are lower case. Each seed draws its own
+sentences from the training part and is the seed of the training too; test sentences and a sample of the dev
+sentences are the same for all. All systems make the same number of steps, and the epoch has the best score
+on dev. The networks have half the width of the paper's.
+"""
+
+import argparse
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from benchmarks.common.paired_taggers import paired_taggers
+from benchmarks.common.runs import Found, Layers, Result, read_recipe
+from benchmarks.papers.learning_curves import Cells, header, parts_of, row
+from benchmarks.papers.tagging import NAMED, SHAPES, Sentences, Tagging, read
+from headwise.data.items.examples import TaggedSentence
+
+EPOCHS = {250: 30, 1000: 14, 3000: 8}
+"""Epochs by the number of labelled sentences: 480 to 1,504 steps of 16 sentences."""
+DEV = 500
+"""Sentences that choose the epoch."""
+WIDTH = 150
+SETS = ("conll2003", "wnut17", "ewt-xpos")
+POSITIONS = "ms-full-windows + positions"
+DIRECTIONS = [
+    *(f"window({size}) + {way}" for size in (3, 5, 9) for way in ("forward", "backward")),
+    *(f"window({size})" for size in (1, 3, 5, 9)),
+]
+"""Heads of the recipe `tag-ms-transformer-glove`."""
+_FULL: dict[str, Any] = {"scales": ["2/1"]}  # twice the length of the sentence
+SYSTEMS: dict[str, tuple[str, dict[str, Any]]] = {
+    "ms-transformer": ("tag-ms-transformer", {}),
+    "ms-directions": ("tag-ms-transformer", {"priors": DIRECTIONS}),
+    "ms-full-windows": ("tag-ms-transformer", _FULL),
+    POSITIONS: ("tag-ms-transformer", _FULL | {"positions": "sinusoidal"}),
+    "transformer": ("tag-transformer", {"feedforward": 4 * WIDTH}),
+    "bilstm": ("tag-bilstm", {}),
+}
+"""Names, recipes, and the settings of the encoder that differ from the recipe's."""
+
+
+class TaggingCurves(Tagging):
+    """Taggers by the number of labelled sentences; names of data sets such as `wnut17@250`."""
+
+    name = "tagging_curves"
+    systems = tuple(SYSTEMS)
+    large = ()
+    once = ()
+    seeds = 5
+    paper: ClassVar[Mapping[str, Mapping[str, float]]] = {
+        f"{name}@{sentences}": {} for sentences in EPOCHS for name in SETS
+    }
+
+    def __init__(self, *arguments: Any):
+        super().__init__(*arguments)
+        self._set: tuple[str, Sentences] | None = None
+        self._drawn: tuple[str, int] | None = None
+
+    def run(self, task: str, system: str, seed: int, *, paired: bool = False) -> None:
+        """Do a run unless its result is there; a seed has its own sentences."""
+        if self._drawn != (task, seed):
+            name, sentences = parts_of(task)
+            if self._set is None or self._set[0] != name:
+                self._set = name, self.load(name)
+            whole = self._set[1]
+            train, dev = drawn(whole.train, sentences, seed), drawn(whole.dev, DEV, 0)
+            self._data = {task: replace(whole, train=train, dev=dev)}
+            self._drawn = task, seed
+        super().run(task, system, seed, paired=paired)
+
+    def load(self, task: str) -> Sentences:
+        return read(task)
+
+    def layers(self, task: str, system: str) -> Layers:
+        name, sentences = parts_of(task)
+        recipe, encoder = SYSTEMS[system]
+        half: dict[str, Any] = {"width": WIDTH}
+        half |= {"hidden": WIDTH // 2} if system == "bilstm" else {"head_size": WIDTH // 10}
+        train: dict[str, Any] = {"epochs": EPOCHS[sentences], "batch_texts": 16, "precision": "float32"}
+        changed: dict[str, Any] = {
+            "vectors": {"file": self.vectors},
+            "words": {"vector_size": 200},
+            "encoder": half | encoder,
+            "train": train | {"score": "f1" if name in NAMED else "accuracy"},
+        }
+        return [read_recipe(recipe), SHAPES, changed]
+
+    def show(self, found: Found) -> None:
+        for head, rows in (scores(found), *(gains(found, rival) for rival in ("transformer", POSITIONS))):
+            print("", *header(head), *map(row, rows), sep="\n")
+
+
+def drawn(sentences: Sequence[TaggedSentence], count: int, seed: int) -> list[TaggedSentence]:
+    """`count` of the sentences, in their order; all of them if there are no more."""
+    if count >= len(sentences):
+        return list(sentences)
+    chosen = np.random.default_rng(seed).permutation(len(sentences))[:count]
+    return [sentences[number] for number in np.sort(chosen).tolist()]
+
+
+def measured(found: Found) -> dict[str, dict[str, list[Result]]]:
+    """The runs of the data sets on which all systems have run, those of one set side by side."""
+    tasks = (f"{name}@{sentences}" for name in SETS for sentences in EPOCHS)
+    return {task: found[task] for task in tasks if task in found and all(map(found[task].get, SYSTEMS))}
+
+
+def _head(first: str, found: Found) -> list[str]:
+    names = (parts_of(task) for task in found)
+    return [first, *(f"{name}, {sentences:,}" for name, sentences in names)]
+
+
+def scores(found: Found) -> Cells:
+    """Mean test scores in percent with their standard deviation over seeds, and the numbers of runs."""
+    own = measured(found)
+    return _head("F1 or accuracy (runs)", own), [
+        [system, *(_mean(runs[system]) for runs in own.values())] for system in SYSTEMS
+    ]
+
+
+def _mean(runs: Sequence[Result]) -> str:
+    values = [100 * run["test"] for run in runs]
+    spread = f" ± {statistics.stdev(values):.1f}" if len(values) > 1 else ""
+    return f"{statistics.mean(values):.1f}{spread} ({len(values)})"
+
+
+def gains(found: Found, rival: str) -> Cells:
+    """Differences from a system, with their intervals over seeds and sentences."""
+    own = measured(found)
+    return _head(f"minus {rival} (95 %)", own), [
+        [system, *(str(paired_taggers(own, [task], system, rival) or "-") for task in own)]
+        for system in SYSTEMS
+        if system != rival
+    ]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command line: that of other benchmarks, and --sentences."""
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--sentences", nargs="+", type=int, choices=EPOCHS, default=list(EPOCHS))
+    chosen, rest = parser.parse_known_args(arguments)
+    bench = TaggingCurves()
+    if "--only" not in rest:
+        rest = ["--only", *(task for task in bench.paper if parts_of(task)[1] in chosen.sentences), *rest]
+    return bench.main(__doc__ or "", rest)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
