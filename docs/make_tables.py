@@ -247,6 +247,16 @@ def learning_curves(rival: str) -> str:
     return table(*(gains(found, rival) if rival else accuracies(found)))
 
 
+def tagging_curves(rival: str) -> str:
+    """What benchmarks/papers/tagging_curves.py has measured: scores, or differences from a system."""
+    sys.path.insert(0, str(BENCHMARKS.parent))
+    from benchmarks.papers.tagging_curves import TaggingCurves, gains, scores
+
+    bench = TaggingCurves()
+    found = bench.found(list(bench.paper), list(bench.systems))
+    return table(*(gains(found, rival) if rival else scores(found)))
+
+
 def baselines() -> str:
     """What benchmarks/defaults/default.py has measured with few labels: means over sets, by system."""
     found, tables = default_runs()
@@ -446,6 +456,9 @@ TABLES: dict[str, Callable[[], str]] = {
     "learning curves": lambda: learning_curves(""),
     "learning curves, minus the Transformer": lambda: learning_curves("transformer"),
     "learning curves, minus full windows": lambda: learning_curves("ms-full-windows"),
+    "tagging curves": lambda: tagging_curves(""),
+    "tagging curves, minus positions": lambda: tagging_curves("ms-full-windows + positions"),
+    "tagging curves, minus the Transformer": lambda: tagging_curves("transformer"),
     "language-models": lambda: language_models("scores", "differences"),
     "language-model costs": lambda: language_models("costs"),
     "language-model rates": lambda: language_models("rates"),
