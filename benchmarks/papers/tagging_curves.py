@@ -108,39 +108,46 @@ def drawn(sentences: Sequence[TaggedSentence], count: int, seed: int) -> list[Ta
     return [sentences[number] for number in np.sort(chosen).tolist()]
 
 
-def measured(found: Found) -> dict[str, dict[str, list[Result]]]:
-    """The runs of the data sets on which all systems have run, those of one set side by side."""
-    tasks = (f"{name}@{sentences}" for name in SETS for sentences in EPOCHS)
-    return {task: found[task] for task in tasks if task in found and all(map(found[task].get, SYSTEMS))}
-
-
-def _head(first: str, found: Found) -> list[str]:
-    names = (parts_of(task) for task in found)
-    return [first, *(f"{name}, {sentences:,}" for name, sentences in names)]
+def measured(found: Found) -> Found:
+    """The runs with the seeds that all systems have, those of one set below one another."""
+    both: Found = {}
+    for task in (f"{name}@{sentences}" for name in SETS for sentences in EPOCHS):
+        runs = found.get(task, {})
+        shared = set.intersection(*({run["seed"] for run in runs.get(name, ())} for name in SYSTEMS))
+        if shared:
+            both[task] = {name: [run for run in runs[name] if run["seed"] in shared] for name in SYSTEMS}
+    return both
 
 
 def scores(found: Found) -> Cells:
-    """Mean test scores in percent with their standard deviation over seeds, and the numbers of runs."""
-    own = measured(found)
-    return _head("F1 or accuracy (runs)", own), [
-        [system, *(_mean(runs[system]) for runs in own.values())] for system in SYSTEMS
+    """Mean test scores in percent with their standard deviation over seeds, and the numbers of seeds."""
+    rows = [
+        [*_task_cells(task), str(len(runs[POSITIONS])), *(_mean(runs[name]) for name in SYSTEMS)]
+        for task, runs in measured(found).items()
     ]
+    return ["F1 or accuracy", "sentences", "seeds", *SYSTEMS], rows
+
+
+def _task_cells(task: str) -> list[str]:
+    name, sentences = parts_of(task)
+    return [name, f"{sentences:,}"]
 
 
 def _mean(runs: Sequence[Result]) -> str:
     values = [100 * run["test"] for run in runs]
     spread = f" ± {statistics.stdev(values):.1f}" if len(values) > 1 else ""
-    return f"{statistics.mean(values):.1f}{spread} ({len(values)})"
+    return f"{statistics.mean(values):.1f}{spread}"
 
 
 def gains(found: Found, rival: str) -> Cells:
     """Differences from a system, with their intervals over seeds and sentences."""
+    others = [name for name in SYSTEMS if name != rival]
     own = measured(found)
-    return _head(f"minus {rival} (95 %)", own), [
-        [system, *(str(paired_taggers(own, [task], system, rival) or "-") for task in own)]
-        for system in SYSTEMS
-        if system != rival
+    rows = [
+        [*_task_cells(task), *(str(paired_taggers(own, [task], name, rival) or "-") for name in others)]
+        for task in own
     ]
+    return [f"minus {rival} (95 %)", "sentences", *others], rows
 
 
 def main(arguments: list[str] | None = None) -> int:

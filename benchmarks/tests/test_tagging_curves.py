@@ -30,7 +30,11 @@ def run(seed, right):
 
 FOUND = {
     "wnut17@250": {system: [run(0, [1, 0, 0, 0])] for system in SYSTEMS}
-    | {"ms-directions": [run(0, [1, 1, 1, 0]), run(1, [1, 1, 0, 0])]},
+    | {"ms-directions": [run(0, [1, 1, 1, 0]), run(1, [1, 1, 0, 0])]},  # seed 1 is this one's alone
+    "ewt-xpos@250": {
+        system: [run(seed, [1, 1, 0, seed] if system == "bilstm" else [1, 0, 0, 0]) for seed in (0, 1)]
+        for system in SYSTEMS
+    },
     "wnut17@1000": {"ms-directions": [run(0, [1, 1, 1, 1])], "bilstm": []},  # the others have not run
 }
 
@@ -46,14 +50,18 @@ def test_drawn_sentences_keep_their_order_and_differ_by_seed():
 
 def test_tables_have_the_sets_on_which_all_have_run():
     head, rows = scores(FOUND)
-    assert head == ["F1 or accuracy (runs)", "wnut17, 250"]
-    assert ["ms-directions", "62.5 ± 17.7 (2)"] in rows
-    assert ["bilstm", "25.0 (1)"] in rows
+    assert head == ["F1 or accuracy", "sentences", "seeds", *SYSTEMS]
+    first, second = (dict(zip(head, row, strict=True)) for row in rows)
+    assert [first[name] for name in head[:3]] == ["wnut17", "250", "1"]
+    assert [second[name] for name in head[:3]] == ["ewt-xpos", "250", "2"]
+    assert (first["ms-directions"], first["bilstm"]) == ("75.0", "25.0")
+    assert second["bilstm"] == "62.5 ± 17.7"
     head, rows = gains(FOUND, POSITIONS)
     assert head[0] == f"minus {POSITIONS} (95 %)"
-    assert [name for name, _ in rows] == [name for name in SYSTEMS if name != POSITIONS]
-    assert dict(rows)["ms-directions"].startswith("+50.0 (")
-    assert scores({}) == (["F1 or accuracy (runs)"], [[system] for system in SYSTEMS])
+    row = dict(zip(head, rows[0], strict=True))
+    assert POSITIONS not in row
+    assert row["ms-directions"].startswith("+50.0 (")
+    assert scores({})[1] == []
 
 
 @pytest.mark.parametrize("system", SYSTEMS)

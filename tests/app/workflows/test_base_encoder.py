@@ -305,8 +305,12 @@ def numbers(path: Path) -> Path:
         (3_999, 6, 10, False),
         (4_000, 25, 10, True),  # topics, too, where attention would learn word order otherwise
         (4_000, 26, 10, False),
+        (12_999, 26, 10, False),
+        (13_000, 26, 10, True),  # 500 texts of a label
         (5_000, 2, 100, True),
         (4_999, 2, 101, False),  # takes too long
+        (100_000, 2, 100, True),
+        (100_001, 2, 100, False),
         (1_000, 2, 250, True),
         (1_000, 2, 251, False),
     ],
@@ -314,7 +318,7 @@ def numbers(path: Path) -> Path:
 def test_the_encoder_is_for_few_words(texts, labels, words, on):
     parts = DataParts(ITEM_TYPES_BY_TASK["classify"], [Example("word " * words, "x")] * texts, [], [])
     settings = pretrained_encoder(SECTIONS, parts, labels)
-    train = {"epochs": 5 if texts < 500 else 2}
+    train = {"epochs": 5 if texts < 500 else 2 if texts * words <= 500_000 else 1}
     assert settings == ({**SECTIONS, "base": {"encoder": "on"}, "train": train} if on else {})
     assert pretrained_encoder({}, parts, labels) == {}
 
@@ -330,13 +334,15 @@ def test_the_encoder_is_for_few_words(texts, labels, words, on):
         (4_000, 100, 2, 10, False),
         (500, 4_500, 2, 100, True),
         (500, 4_500, 2, 101, False),  # takes too long
+        (500, 50_000, 2, 20, True),
     ],
 )
 def test_beside_a_teacher_the_labels_by_people_choose_the_encoder(gold_texts, taught, labels, words, on):
     texts = [Example("word " * words, "x")] * (gold_texts + taught)
     parts = DataParts(ITEM_TYPES_BY_TASK["classify"], texts, [], [])
     settings = pretrained_encoder(SECTIONS, parts, labels, taught)
-    assert settings == ({**SECTIONS, "base": {"encoder": "on"}, "train": {"epochs": 2}} if on else {})
+    train = {"epochs": 2 if len(texts) * words <= 500_000 else 1}
+    assert settings == ({**SECTIONS, "base": {"encoder": "on"}, "train": train} if on else {})
 
 
 def test_a_distilled_model_starts_from_the_encoder(tmp_path, base, monkeypatch):

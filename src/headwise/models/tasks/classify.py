@@ -322,20 +322,21 @@ def member_outputs(model: TextEncoderModel | BagModel, items: Sequence[object]) 
     return {"encoder": ensemble.outputs_of(encoded), "linear_model": ensemble.linear_scores(encoded)}
 
 
-_ENCODER_TEXTS, _TEXTS_PER_EXTRA_LABEL = 4_000, 1_000
+_ENCODER_TEXTS, _TEXTS_PER_EXTRA_LABEL, _BASE_TEXTS_PER_EXTRA_LABEL = 4_000, 1_000, 500
 """Minimum number of training texts for an encoder that learns word order. There may be
-`BASE_ENCODER_LABELS` labels, or more if each has `_TEXTS_PER_EXTRA_LABEL` texts."""
-_BASE_WORDS, _LONG_TEXT_WORDS = 500_000, 250_000
-"""Maximum number of words of all training texts for a start from the encoder of a base, and where the texts
-are long on average (`_SLOW_MEAN_WORDS`), as attention to all words of a text takes longer there. So many
-take about three minutes of a core."""
+`BASE_ENCODER_LABELS` labels, or more if each has so many texts; the last is for the encoder of a base."""
+_TWO_EPOCH_WORDS, _LONG_TEXT_WORDS = 500_000, 250_000
+"""Maximum number of words of all training texts for two epochs from the encoder of a base, and for a start
+from it where the texts are long on average (`_SLOW_MEAN_WORDS`), as attention to all words of a text takes
+longer there. So many take about three minutes of a core."""
 _TWO_EPOCH_TEXTS, _FEW_TEXTS_PER_LABEL = 500, 50
 """Number of training texts from which two epochs from such a start are as good as five. From there on to
 `_ENCODER_TEXTS`, topics are learnt nearly as well without it in a third of the time, so it is for opinions
 and feelings, or few texts of a label."""
 _SLOW_TEXTS, _SLOW_MEAN_WORDS, _SLOW_WORDS = 20_000, 100, 10_000_000
 """Number of training texts above which an encoder that learns word order is too slow for its gain if texts
-are long on average (`_SLOW_MEAN_WORDS`) or in total (`_SLOW_WORDS`)."""
+are long on average (`_SLOW_MEAN_WORDS`) or in total (`_SLOW_WORDS`, whatever the number of texts for the
+encoder of a base)."""
 _SAMPLED_TEXTS = 1_000
 
 
@@ -355,13 +356,16 @@ def pretrained_encoder(
     if not settings or (taught and (labels > BASE_ENCODER_LABELS or gold_texts >= _ENCODER_TEXTS)):
         return {}
     enough = gold_texts >= max(_TWO_EPOCH_TEXTS, _FEW_TEXTS_PER_LABEL * labels)
-    most_labels = BASE_ENCODER_LABELS if gold_texts >= _ENCODER_TEXTS else OPINION_LABELS
+    most_labels = OPINION_LABELS
+    if gold_texts >= _ENCODER_TEXTS:
+        most_labels = max(BASE_ENCODER_LABELS, gold_texts // _BASE_TEXTS_PER_EXTRA_LABEL)
     if labels > most_labels and enough:
         return {}
     words = mean_words(parts)
-    if texts * words > (_LONG_TEXT_WORDS if words > _SLOW_MEAN_WORDS else _BASE_WORDS):
+    if texts * words > (_LONG_TEXT_WORDS if words > _SLOW_MEAN_WORDS else _SLOW_WORDS):
         return {}
-    train: JsonObject = {"epochs": 5 if texts < _TWO_EPOCH_TEXTS else 2}
+    epochs = 5 if texts < _TWO_EPOCH_TEXTS else 2 if texts * words <= _TWO_EPOCH_WORDS else 1
+    train: JsonObject = {"epochs": epochs}
     return {**settings, "base": {"encoder": "on"}, "train": train}
 
 
