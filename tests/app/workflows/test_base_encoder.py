@@ -309,6 +309,7 @@ def numbers(path: Path) -> Path:
         (13_000, 26, 10, True),  # 500 texts of a label
         (5_000, 2, 100, True),
         (4_999, 2, 101, False),  # takes too long
+        (20_000, 2, 100, True),
         (100_000, 2, 100, True),
         (100_001, 2, 100, False),
         (1_000, 2, 250, True),
@@ -318,7 +319,7 @@ def numbers(path: Path) -> Path:
 def test_the_encoder_is_for_few_words(texts, labels, words, on):
     parts = DataParts(ITEM_TYPES_BY_TASK["classify"], [Example("word " * words, "x")] * texts, [], [])
     settings = pretrained_encoder(SECTIONS, parts, labels)
-    train = {"epochs": 5 if texts < 500 else 2 if texts * words <= 500_000 else 1}
+    train = {"epochs": 5 if texts < 500 else 2 if texts * words <= 2_000_000 else 1}
     assert settings == ({**SECTIONS, "base": {"encoder": "on"}, "train": train} if on else {})
     assert pretrained_encoder({}, parts, labels) == {}
 
@@ -334,14 +335,14 @@ def test_the_encoder_is_for_few_words(texts, labels, words, on):
         (4_000, 100, 2, 10, False),
         (500, 4_500, 2, 100, True),
         (500, 4_500, 2, 101, False),  # takes too long
-        (500, 50_000, 2, 20, True),
+        (500, 50_000, 2, 40, True),
     ],
 )
 def test_beside_a_teacher_the_labels_by_people_choose_the_encoder(gold_texts, taught, labels, words, on):
     texts = [Example("word " * words, "x")] * (gold_texts + taught)
     parts = DataParts(ITEM_TYPES_BY_TASK["classify"], texts, [], [])
     settings = pretrained_encoder(SECTIONS, parts, labels, taught)
-    train = {"epochs": 2 if len(texts) * words <= 500_000 else 1}
+    train = {"epochs": 2 if len(texts) * words <= 2_000_000 else 1}
     assert settings == ({**SECTIONS, "base": {"encoder": "on"}, "train": train} if on else {})
 
 

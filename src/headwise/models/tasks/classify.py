@@ -325,10 +325,10 @@ def member_outputs(model: TextEncoderModel | BagModel, items: Sequence[object]) 
 _ENCODER_TEXTS, _TEXTS_PER_EXTRA_LABEL, _BASE_TEXTS_PER_EXTRA_LABEL = 4_000, 1_000, 500
 """Minimum number of training texts for an encoder that learns word order. There may be
 `BASE_ENCODER_LABELS` labels, or more if each has so many texts; the last is for the encoder of a base."""
-_TWO_EPOCH_WORDS, _LONG_TEXT_WORDS = 500_000, 250_000
+_TWO_EPOCH_WORDS, _LONG_TEXT_WORDS = 2_000_000, 250_000
 """Maximum number of words of all training texts for two epochs from the encoder of a base, and for a start
 from it where the texts are long on average (`_SLOW_MEAN_WORDS`), as attention to all words of a text takes
-longer there. So many take about three minutes of a core."""
+longer there. So many take about eight and three minutes of a core."""
 _TWO_EPOCH_TEXTS, _FEW_TEXTS_PER_LABEL = 500, 50
 """Number of training texts from which two epochs from such a start are as good as five. From there on to
 `_ENCODER_TEXTS`, topics are learnt nearly as well without it in a third of the time, so it is for opinions
