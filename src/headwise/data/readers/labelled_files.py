@@ -53,7 +53,6 @@ from headwise.data.readers.file_sets import (
     repeated_header_notes,
 )
 from headwise.data.readers.tabular_cells import read_tabular_cells, source_of, typed_columns, with_values
-from headwise.data.readers.tag_format_guess import looks_tagged
 
 Chosen = TypeVar("Chosen", covariant=True)
 Item = TypeVar("Item")
@@ -297,7 +296,7 @@ def find_format(source: DataSource, *, labelled: bool) -> tuple[str, Iterator[Li
             problem = "each line may be a text, or a row of a table"
             advice = "give --format csv if it is a row, --format text if it is a text"
             raise source.error("HW130", problem, advice=advice)
-        if name == "text" and (tagged := looks_tagged([text for _, text in head])):
+        if name == "text" and (tagged := _reason_for_tags([text for _, text in head])):
             source.notes.append(f"the lines look like words with tags ({tagged}); each is read as a text")
         note = f"format {name} guessed {why} - override with --format"
         if os.path.isdir(source.path):
@@ -313,6 +312,16 @@ def find_format(source: DataSource, *, labelled: bool) -> tuple[str, Iterator[Li
     if options.delimiter and name not in ("csv", "label-text"):
         raise ConfigError(f"--delimiter does not apply to the format {name}; leave it out")
     return name, lines
+
+
+def _reason_for_tags(lines: Sequence[str]) -> str | None:
+    """The reason why lines look like tagged sentences, for a note; None if they do not. Lines without a
+    blank line, tab or slash are not looked at, as a single text would wait for the import."""
+    if not any("\t" in line or "/" in line or not line.strip() for line in lines):
+        return None
+    from headwise.data.readers.tag_format_guess import looks_tagged
+
+    return looks_tagged(lines)
 
 
 def open_table(
