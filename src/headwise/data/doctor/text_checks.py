@@ -52,10 +52,10 @@ _ESCAPES = lazy_pattern(
 _LINE_ENDS = lazy_pattern(r"(?<=[\w.,;:!?)])(?<!\A\w)(?<![A-Z]:)(?:\\r)?\\n(?=[A-Z\\ ]|\Z)")
 _BYTES = lazy_pattern(r"""\Ab(["'])(?=.*\1\Z)""", re.DOTALL)
 _BASE64, _LAST = "[A-Za-z0-9+/]", "[AEIMQUYcgkosw048]"  # of 16 bits, the last digit has four
-_UTF_7 = lazy_pattern(
+_UTF_7 = lazy_pattern(  # each part begins with its mark, so that the search skips to it
     rf"\+(?!API)A[M-P]{_LAST}(?!{_BASE64})"  # a Latin letter with an accent
     # Several characters: digits and capitals are among the letters, and the last bits are 0.
-    rf"|(?<!{_BASE64})\+(?=[A-Za-z])(?={_BASE64}{{0,20}}\d)(?={_BASE64}{{0,20}}[A-Z])(?:{_BASE64}{{8}}){{0,40}}"
+    rf"|\+(?<!{_BASE64}\+)(?=[A-Za-z])(?={_BASE64}{{0,20}}\d)(?={_BASE64}{{0,20}}[A-Z])(?:{_BASE64}{{8}}){{0,40}}"
     rf"(?:{_BASE64}{{8}}|{_BASE64}{{5}}[AQgw]|{_BASE64}{{2}}{_LAST})(?!{_BASE64})"
     r"|~\{(?:[!-w][!-~]){1,200}~\}"  # HZ
 )
