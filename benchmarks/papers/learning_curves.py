@@ -14,6 +14,7 @@ width of the paper's. At most 512 words of a text are trained on, and longer tex
 
 import argparse
 import statistics
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +24,7 @@ import numpy as np
 
 from benchmarks.common.accuracy_tables import gains_of
 from benchmarks.common.differences import Difference, difference
-from benchmarks.common.runs import Found, Layers
+from benchmarks.common.runs import Bench, Found, Layers
 from benchmarks.defaults.default_figure import figure
 from benchmarks.papers.accuracy import Accuracy, task_of
 from benchmarks.papers.classifying import LINEAR, Task
@@ -51,7 +52,30 @@ COLOURS = dict(
 )
 
 
-class LearningCurves(Accuracy):
+class DrawnRuns(Bench):
+    """Runs on drawn training items, each seed with its own; names of data sets such as `mtl16/MR@250`."""
+
+    def __init__(self, *arguments: Any):
+        super().__init__(*arguments)
+        self._whole: tuple[str, Any] | None = None
+        self._drawn: tuple[str, int] | None = None
+
+    @abstractmethod
+    def draw(self, whole: Any, count: int, seed: int) -> Any:
+        """A data set with `count` of the training items."""
+
+    def run(self, task: str, system: str, seed: int, *, paired: bool = False) -> None:
+        """Do a run unless its result is there."""
+        if self._drawn != (task, seed):
+            name, count = parts_of(task)
+            if self._whole is None or self._whole[0] != name:
+                self._whole = name, self.load(name)
+            self._data = {task: self.draw(self._whole[1], count, seed)}
+            self._drawn = task, seed
+        super().run(task, system, seed, paired=paired)
+
+
+class LearningCurves(DrawnRuns, Accuracy):
     """Domains of MTL-16 by the number of labelled texts; names of data sets such as `mtl16/MR@250`."""
 
     name = "learning_curves"
@@ -67,21 +91,9 @@ class LearningCurves(Accuracy):
     }
     large = ()
 
-    def __init__(self, *arguments: Any):
-        super().__init__(*arguments)
-        self._domain: tuple[str, Task] | None = None
-        self._drawn: tuple[str, int] | None = None
-
-    def run(self, task: str, system: str, seed: int, *, paired: bool = False) -> None:
-        """Do a run unless its result is there; a seed has its own texts."""
-        if self._drawn != (task, seed):
-            domain, labels = parts_of(task)
-            if self._domain is None or self._domain[0] != domain:
-                self._domain = domain, self.load(domain)
-            train, dev, test = self._domain[1].three()
-            self._data = {task: task_of(drawn(train, labels, seed), dev, test)}
-            self._drawn = task, seed
-        super().run(task, system, seed, paired=paired)
+    def draw(self, whole: Task, count: int, seed: int) -> Task:
+        train, dev, test = whole.three()
+        return task_of(drawn(train, count, seed), dev, test)
 
     def layers(self, task: str, system: str) -> Layers:
         domain, labels = parts_of(task)
@@ -108,7 +120,7 @@ class LearningCurves(Accuracy):
 
 
 def parts_of(task: str) -> tuple[str, int]:
-    """Domain and number of labelled texts of a data set."""
+    """Name and number of labelled items of a data set."""
     domain, _, labels = task.partition("@")
     return domain, int(labels)
 

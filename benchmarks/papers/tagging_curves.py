@@ -21,8 +21,8 @@ import numpy as np
 
 from benchmarks.common.paired_taggers import paired_taggers
 from benchmarks.common.runs import Found, Layers, Result, read_recipe
-from benchmarks.papers.learning_curves import Cells, header, parts_of, row
-from benchmarks.papers.tagging import NAMED, SHAPES, Sentences, Tagging, read
+from benchmarks.papers.learning_curves import Cells, DrawnRuns, header, parts_of, row
+from benchmarks.papers.tagging import NAMED, SHAPES, Sentences, Tagging
 from headwise.data.items.examples import TaggedSentence
 
 EPOCHS = {250: 30, 1000: 14, 3000: 8}
@@ -49,7 +49,7 @@ SYSTEMS: dict[str, tuple[str, dict[str, Any]]] = {
 """Names, recipes, and the settings of the encoder that differ from the recipe's."""
 
 
-class TaggingCurves(Tagging):
+class TaggingCurves(DrawnRuns, Tagging):
     """Taggers by the number of labelled sentences; names of data sets such as `wnut17@250`."""
 
     name = "tagging_curves"
@@ -61,25 +61,8 @@ class TaggingCurves(Tagging):
         f"{name}@{sentences}": {} for sentences in EPOCHS for name in SETS
     }
 
-    def __init__(self, *arguments: Any):
-        super().__init__(*arguments)
-        self._set: tuple[str, Sentences] | None = None
-        self._drawn: tuple[str, int] | None = None
-
-    def run(self, task: str, system: str, seed: int, *, paired: bool = False) -> None:
-        """Do a run unless its result is there; a seed has its own sentences."""
-        if self._drawn != (task, seed):
-            name, sentences = parts_of(task)
-            if self._set is None or self._set[0] != name:
-                self._set = name, self.load(name)
-            whole = self._set[1]
-            train, dev = drawn(whole.train, sentences, seed), drawn(whole.dev, DEV, 0)
-            self._data = {task: replace(whole, train=train, dev=dev)}
-            self._drawn = task, seed
-        super().run(task, system, seed, paired=paired)
-
-    def load(self, task: str) -> Sentences:
-        return read(task)
+    def draw(self, whole: Sentences, count: int, seed: int) -> Sentences:
+        return replace(whole, train=drawn(whole.train, count, seed), dev=drawn(whole.dev, DEV, 0))
 
     def layers(self, task: str, system: str) -> Layers:
         name, sentences = parts_of(task)
