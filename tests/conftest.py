@@ -65,12 +65,9 @@ def without_base_encoder():
 
     @contextlib.contextmanager
     def without_base_encoder():
-        tasks = ("classify", "multi_label_task", "regress")
-        # All are imported before one is patched, as they take the function from each other.
-        modules = [importlib.import_module(f"headwise.models.tasks.{task}") for task in tasks]
+        rules = importlib.import_module("headwise.models.tasks.encoder_rules")
         with pytest.MonkeyPatch.context() as patch:
-            for module in modules:
-                patch.setattr(module, "pretrained_encoder", lambda *_: {})
+            patch.setattr(rules, "pretrained_encoder", lambda *_: {})
             yield
 
     return without_base_encoder

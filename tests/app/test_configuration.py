@@ -13,7 +13,8 @@ from headwise.app.training_request import resolve
 from headwise.core.errors import ConfigError
 from headwise.data.items.examples import Example
 from headwise.data.splits.data_parts import DataParts
-from headwise.models.tasks import TASKS, classify, find_task
+from headwise.models.tasks import TASKS, encoder_rules, find_task
+from headwise.models.tasks.encoder_rules import EncoderRules
 from headwise.nn.encoders import ENCODERS, BPTransformerConfig, MSTransformerConfig, TransformerConfig
 from headwise.nn.encoders.encoder_configs import encoder_name
 from headwise.nn.networks.model_config import ModelConfig
@@ -150,7 +151,7 @@ def test_many_long_texts_take_too_long_for_what_the_order_of_words_brings(texts,
 
 @pytest.mark.parametrize(("most", "chosen"), [(60_000, "ms-san"), (59_999, "ms-transformer")])
 def test_so_do_words_that_are_many_in_all(monkeypatch, most, chosen):
-    monkeypatch.setattr(classify, "_SLOW_WORDS", most)
+    monkeypatch.setattr(encoder_rules, "RULES", EncoderRules(most_words=most))
     items = [f"a text {n}" for n in range(20_000)]
     asked = {"base": {"encoder": "off"}}
     assert encoder_name(_chosen(items, 2, asked).model.encoder) == chosen

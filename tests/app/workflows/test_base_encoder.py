@@ -16,8 +16,8 @@ from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.data.items.examples import Example
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.splits.data_parts import DataParts
-from headwise.models.tasks import classify
-from headwise.models.tasks.classify import pretrained_encoder
+from headwise.models.tasks import encoder_rules
+from headwise.models.tasks.encoder_rules import EncoderRules, TextCounts, pretrained_encoder
 from headwise.nn.encoders.encoder_configs import MSTransformerConfig
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import TextClassifierModel
@@ -318,10 +318,11 @@ def numbers(path: Path) -> Path:
 )
 def test_the_encoder_is_for_few_words(texts, labels, words, on):
     parts = DataParts(ITEM_TYPES_BY_TASK["classify"], [Example("word " * words, "x")] * texts, [], [])
-    settings = pretrained_encoder(SECTIONS, parts, labels)
+    counts = TextCounts.of(parts, labels)
+    settings = pretrained_encoder(SECTIONS, counts)
     train = {"epochs": 5 if texts < 500 else 2 if texts * words <= 2_000_000 else 1}
     assert settings == ({**SECTIONS, "base": {"encoder": "on"}, "train": train} if on else {})
-    assert pretrained_encoder({}, parts, labels) == {}
+    assert pretrained_encoder({}, counts) == {}
 
 
 @pytest.mark.parametrize(
@@ -341,13 +342,15 @@ def test_the_encoder_is_for_few_words(texts, labels, words, on):
 def test_beside_a_teacher_the_labels_by_people_choose_the_encoder(gold_texts, taught, labels, words, on):
     texts = [Example("word " * words, "x")] * (gold_texts + taught)
     parts = DataParts(ITEM_TYPES_BY_TASK["classify"], texts, [], [])
-    settings = pretrained_encoder(SECTIONS, parts, labels, taught)
+    settings = pretrained_encoder(SECTIONS, TextCounts.of(parts, labels, taught))
     train = {"epochs": 2 if len(texts) * words <= 2_000_000 else 1}
     assert settings == ({**SECTIONS, "base": {"encoder": "on"}, "train": train} if on else {})
 
 
 def test_a_distilled_model_starts_from_the_encoder(tmp_path, base, monkeypatch):
-    monkeypatch.setattr(classify, "_ENCODER_TEXTS", 60)  # more than people have labelled
+    monkeypatch.setattr(
+        encoder_rules, "RULES", EncoderRules(order_texts=60)
+    )  # more than people have labelled
     answers = tmp_path / "answers.csv"
     rows = (f"that book is {WORDS[n % 6]} y{n},{'good' if n % 6 < 3 else 'bad'}" for n in range(100))
     answers.write_text("\n".join(["text,label", *rows, ""]))

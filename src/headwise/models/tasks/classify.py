@@ -47,6 +47,8 @@ from headwise.models.metric_table import (
 from headwise.models.novelty_evaluation import evaluate_novelty, novelty_messages
 from headwise.models.predictor import LabelPredictor
 from headwise.models.report_parts import ComparisonSystem, ReportMessage
+from headwise.models.tasks import encoder_rules
+from headwise.models.tasks.encoder_rules import TextCounts
 from headwise.models.tasks.task import Task, check_labels_of_model, location_of
 from headwise.models.tasks.task_settings import Settings
 from headwise.models.tasks.training_messages import (
@@ -57,7 +59,6 @@ from headwise.models.tasks.training_messages import (
 )
 from headwise.models.text_explanation import SingleLabelModel, explain_labels
 from headwise.nn.networks.model_config import ModelConfig
-from headwise.text.static_embeddings.base_encoder import BASE_ENCODER_LABELS, OPINION_LABELS
 from headwise.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -322,53 +323,6 @@ def member_outputs(model: TextEncoderModel | BagModel, items: Sequence[object]) 
     return {"encoder": ensemble.outputs_of(encoded), "linear_model": ensemble.linear_scores(encoded)}
 
 
-_ENCODER_TEXTS, _TEXTS_PER_EXTRA_LABEL, _BASE_TEXTS_PER_EXTRA_LABEL = 4_000, 1_000, 500
-"""Minimum number of training texts for an encoder that learns word order. There may be
-`BASE_ENCODER_LABELS` labels, or more if each has so many texts; the last is for the encoder of a base."""
-_TWO_EPOCH_WORDS, _LONG_TEXT_WORDS = 2_000_000, 250_000
-"""Maximum number of words of all training texts for two epochs from the encoder of a base, and for a start
-from it where the texts are long on average (`_SLOW_MEAN_WORDS`), as attention to all words of a text takes
-longer there. So many take about eight and three minutes of a core."""
-_TWO_EPOCH_TEXTS, _FEW_TEXTS_PER_LABEL = 500, 50
-"""Number of training texts from which two epochs from such a start are as good as five. From there on to
-`_ENCODER_TEXTS`, topics are learnt nearly as well without it in a third of the time, so it is for opinions
-and feelings, or few texts of a label."""
-_SLOW_TEXTS, _SLOW_MEAN_WORDS, _SLOW_WORDS = 20_000, 100, 10_000_000
-"""Number of training texts above which an encoder that learns word order is too slow for its gain if texts
-are long on average (`_SLOW_MEAN_WORDS`) or in total (`_SLOW_WORDS`, whatever the number of texts for the
-encoder of a base)."""
-_SAMPLED_TEXTS = 1_000
-
-
-def mean_words(parts: DataParts[Sequence[Example]]) -> float:
-    """The mean number of words of the training texts, in a sample of them."""
-    sample = parts.train[:: max(1, len(parts.train) // _SAMPLED_TEXTS)]
-    return sum(map(parts.item_type.size, sample)) / len(sample)
-
-
-def pretrained_encoder(
-    settings: Mapping[str, JsonObject], parts: DataParts[Sequence[Example]], labels: int, taught: int = 0
-) -> Settings:
-    """The settings of a model that starts from the encoder of a base; {} where that suits neither the
-    training texts nor the number of labels. A teacher has labelled `taught` of the texts. Of these only the
-    number of words counts, and beside them many labels are learnt as well without the encoder."""
-    texts, gold_texts = len(parts.train), len(parts.train) - taught
-    if not settings or (taught and (labels > BASE_ENCODER_LABELS or gold_texts >= _ENCODER_TEXTS)):
-        return {}
-    enough = gold_texts >= max(_TWO_EPOCH_TEXTS, _FEW_TEXTS_PER_LABEL * labels)
-    most_labels = OPINION_LABELS
-    if gold_texts >= _ENCODER_TEXTS:
-        most_labels = max(BASE_ENCODER_LABELS, gold_texts // _BASE_TEXTS_PER_EXTRA_LABEL)
-    if labels > most_labels and enough:
-        return {}
-    words = mean_words(parts)
-    if texts * words > (_LONG_TEXT_WORDS if words > _SLOW_MEAN_WORDS else _SLOW_WORDS):
-        return {}
-    epochs = 5 if texts < _TWO_EPOCH_TEXTS else 2 if texts * words <= _TWO_EPOCH_WORDS else 1
-    train: JsonObject = {"epochs": epochs}
-    return {**settings, "base": {"encoder": "on"}, "train": train}
-
-
 class ClassifyTask(LabelTask["TextClassifierModel", Example]):
     """One of several labels for each text."""
 
@@ -390,16 +344,11 @@ class ClassifyTask(LabelTask["TextClassifierModel", Example]):
         """The encoder of the base has learnt word order, which neither static embeddings nor the linear
         model know. Where it does not suit the data, attention learns it from several thousand texts. The
         encoder is then a correction to these, not initialised from them, unless there are many labels."""
-        texts, labels = len(parts.train) - taught, len(all_labels(parts.train))
-        if (settings := pretrained_encoder(pretrained, parts, labels, taught)) or texts < _ENCODER_TEXTS:
+        counts = TextCounts.of(parts, len(all_labels(parts.train)), taught)
+        if settings := encoder_rules.pretrained_encoder(pretrained, counts):
             return settings
-        if labels > max(BASE_ENCODER_LABELS, texts // _TEXTS_PER_EXTRA_LABEL):
-            return {}
-        if any(item.shares is not None for item in parts.train):
-            return {}
-        if texts >= _SLOW_TEXTS and (
-            (words := mean_words(parts)) > _SLOW_MEAN_WORDS or words * texts > _SLOW_WORDS
-        ):
+        has_shares = any(item.shares is not None for item in parts.train)
+        if has_shares or not encoder_rules.attention_learns_order(counts):
             return {}
         return {"encoder": {"name": "ms-san", "distances": ["word", "none"]}, "base": {"probe": False}}
 

@@ -32,7 +32,9 @@ from headwise.models.novelty_evaluation import evaluate_novelty, novelty_message
 from headwise.models.prediction_records import MultiLabelPredictor
 from headwise.models.report_messages import label_set_messages
 from headwise.models.report_parts import ComparisonSystem, ReportMessage
-from headwise.models.tasks.classify import LEAST, pretrained_encoder, set_thresholds_setting
+from headwise.models.tasks import encoder_rules
+from headwise.models.tasks.classify import LEAST, set_thresholds_setting
+from headwise.models.tasks.encoder_rules import TextCounts
 from headwise.models.tasks.task import Task, check_labels_of_model, location_of, names_of
 from headwise.models.tasks.task_settings import Settings
 from headwise.models.tasks.training_messages import (
@@ -89,7 +91,8 @@ class MultiLabelTask(Task["MultiLabelModel", Sequence[Example], Dataset[Example]
     def encoder_with_base(
         self, parts: DataParts[Sequence[Example]], pretrained: Mapping[str, JsonObject], taught: int = 0
     ) -> Settings:
-        return pretrained_encoder(pretrained, parts, len(label_names(names_of(parts))))
+        counts = TextCounts.of(parts, len(label_names(names_of(parts))))
+        return encoder_rules.pretrained_encoder(pretrained, counts)
 
     def make(
         self, words: Vocabulary, parts: DataParts[Sequence[Example]], run_config: RunConfig

@@ -32,7 +32,9 @@ from headwise.models.metric_table import DifferenceFormat, MetricRow, MetricTabl
 from headwise.models.prediction_records import NumberPredictor
 from headwise.models.report_messages import regression_messages
 from headwise.models.report_parts import ComparisonSystem, ReportMessage
-from headwise.models.tasks.classify import member_name, member_outputs, pretrained_encoder
+from headwise.models.tasks import encoder_rules
+from headwise.models.tasks.classify import member_name, member_outputs
+from headwise.models.tasks.encoder_rules import TextCounts
 from headwise.models.tasks.task import Task, check_labelled, location_of
 from headwise.models.tasks.task_settings import Settings
 from headwise.models.tasks.training_messages import linear_model_message
@@ -211,7 +213,7 @@ class RegressTask(NumberTask["TextRegressorModel", Example]):
     def encoder_with_base(
         self, parts: DataParts[Sequence[Example]], pretrained: Mapping[str, JsonObject], taught: int = 0
     ) -> Settings:
-        return pretrained_encoder(pretrained, parts, 1, taught)
+        return encoder_rules.pretrained_encoder(pretrained, TextCounts.of(parts, 1, taught))
 
     def guesses(
         self, parts: DataParts[Sequence[Example]], model: TextRegressorModel, *, refit: bool
