@@ -2,15 +2,18 @@
 training data and the annotations of NER Annotator, or one after the other, each over several lines."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import dropwhile
 from typing import NamedTuple
 
+from headwise.core.config import JsonMapping
 from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.columns.column_names import TEXT_NAMES, name_rank
 from headwise.data.columns.file_source import DataSource
 from headwise.data.files.text_lines import Line
 from headwise.data.formats.csv_records import LONGEST_FIELD
+from headwise.data.formats.record_envelopes import holds_text, plain_value
 
 LIST_NAMES = ("common_examples", "annotations", "data", "examples", "records", "rows", "documents", "items")
 """Names of the list of records in a file that is one object."""
@@ -22,9 +25,13 @@ _AROUND_LIST = {"rasa_nlu_data", "assets"}
 """Names of objects around a list of records, of Rasa and of Azure's language service."""
 _BESIDE_LIST = {*_AROUND_LIST, "meta", "metadata", "info", "includes", "links", "schema"}
 """Names of objects beside a list of records."""
-_INTENT_LIST = "sampleUtterances"
-"""The name of a list of examples whose label stands beside it, in an intent of Lex."""
+_RECORD_LISTS = {"sampleUtterances", "paragraphs"}
+"""Names of lists within a record: paragraphs; examples of an intent of Lex, whose label stands beside."""
+_DEPTH = 4  # objects around the list of records
+_ELEMENTS = 5  # of a list that are looked at
+_DECODER = json.JSONDecoder()
 _ELEMENT_SEPARATOR = lazy_pattern(r"[\s,]*")
+_KEY = lazy_pattern(r'[\s,]*(?:"(?:[^"\\]|\\.)*"\s*:\s*)?')
 
 
 class ObjectsStart(NamedTuple):
@@ -34,13 +41,16 @@ class ObjectsStart(NamedTuple):
         line: The number of the line.
         column: The index in the line, after the bracket of an array.
         name: The name of the list within an object; "" for other files.
-        in_array: Whether the objects are the elements of an array, which a bracket ends.
+        in_array: Whether the objects are the elements of an array, or the values of an object, which a
+            bracket ends.
+        has_keys: Whether they are the values of an object: `{"id1": {...}, "id2": {...}}`.
     """
 
     line: int
     column: int
     name: str = ""
     in_array: bool = True
+    has_keys: bool = False
 
 
 def begins_with_array(text: str) -> bool:
@@ -54,6 +64,17 @@ def is_indented_object(head: Sequence[Line]) -> bool:
     return first.startswith("{") and second.startswith('"')
 
 
+def is_object_with_list(head: Sequence[Line]) -> bool:
+    """Whether the first lines begin an object with a list whose elements are in lines of their own."""
+    first = next((text.strip() for _, text in head if text.strip()), "")
+    return first.startswith("{") and first.endswith("[")
+
+
+def _is_one_object(head: Sequence[Line]) -> bool:
+    """Whether the only line begins with an object."""
+    return len(head) == 1 and head[0][1].lstrip().startswith("{")
+
+
 def find_objects(head: Sequence[Line]) -> ObjectsStart | None:
     """Where the objects of a file begin that does not have one on each line; None for JSON Lines."""
     lines = [(number, text) for number, text in head if text.strip()]
@@ -62,13 +83,15 @@ def find_objects(head: Sequence[Line]) -> ObjectsStart | None:
     number, first = lines[0]
     if begins_with_array(first):
         return ObjectsStart(number, first.index("[") + 1)
-    if not is_indented_object(lines) and not (first.lstrip().startswith("{") and len(lines) == 1):
+    if not (is_indented_object(lines) or is_object_with_list(lines) or _is_one_object(lines)):
         return None
     text = "\n".join(text for _, text in head)
     if place := _list_inside(text):
         at, name = place
         line = text.count("\n", 0, at)
-        return ObjectsStart(head[line][0], at - text.rfind("\n", 0, at), name)
+        return ObjectsStart(
+            head[line][0], at - text.rfind("\n", 0, at), name, has_keys=text.startswith("{", at)
+        )
     return ObjectsStart(number, 0, in_array=False) if len(lines) > 1 or _is_followed(first) else None
 
 
@@ -82,56 +105,95 @@ def _is_followed(text: str) -> bool:
 
 
 def _list_inside(text: str) -> tuple[int, str] | None:
-    """The index of the bracket of the list of records within an object that is the whole file, and the name
-    of the list; None if there is none."""
-    decoder = json.JSONDecoder()
+    """The index of the bracket of the records within an object that is the whole file, and the name of
+    their list or object; None if there is none."""
+    start = text.index("{")
+    if _are_records({name: value for name, _, value in _pairs(text, start + 1)}):
+        return start, ""
     try:
-        document, end = decoder.raw_decode(text, _SPACE.match(text).end())  # type: ignore[union-attr]
+        document, end = _DECODER.raw_decode(text, start)
         if text[end:].strip() or _is_record(document):
             return None
     except (ValueError, RecursionError):
         pass  # the object goes on after the first lines
-    at = text.index("{") + 1
-    while True:
-        try:
-            key, at = decoder.raw_decode(text, _ELEMENT_SEPARATOR.match(text, at).end())  # type: ignore[union-attr]
-            if not isinstance(key, str):
-                return None
-            at = text.index(":", at) + 1
-            at = _SPACE.match(text, at).end()  # type: ignore[union-attr]
-            if key == _INTENT_LIST:
-                return None
-            if _LIST.match(text, at) and (key in LIST_NAMES or _begins_with_text(text, at + 1)):
-                return at, key
-            if key in _AROUND_LIST and text.startswith("{", at):
-                at += 1
-                continue
-            value, at = decoder.raw_decode(text, at)
-        except (ValueError, RecursionError):
+    try:
+        return _find_list(text, start + 1)
+    except (IndexError, ValueError, RecursionError):
+        return None
+
+
+def _pairs(text: str, at: int) -> Iterator[tuple[str, int, object]]:
+    """The names of the object that begins before an index, with the indices of their values and with the
+    values, as far as the text goes."""
+    with suppress(IndexError, ValueError, RecursionError):
+        while text[at := _ELEMENT_SEPARATOR.match(text, at).end()] != "}":  # type: ignore[union-attr]
+            name, at = _DECODER.raw_decode(text, at)
+            at = _SPACE.match(text, text.index(":", at) + 1).end()  # type: ignore[union-attr]
+            value, end = _DECODER.raw_decode(text, at)
+            yield str(name), at, value
+            at = end
+
+
+def _find_list(text: str, at: int, depth: int = 0) -> tuple[int, str] | None:
+    """The list of records within the object that begins before an index, or in objects within it.
+
+    Raises:
+        IndexError, ValueError, RecursionError: The text ends before a list begins.
+    """
+    while text[at := _ELEMENT_SEPARATOR.match(text, at).end()] != "}":  # type: ignore[union-attr]
+        key, at = _DECODER.raw_decode(text, at)
+        if not isinstance(key, str) or key in _RECORD_LISTS:
             return None
+        at = text.index(":", at) + 1
+        at = _SPACE.match(text, at).end()  # type: ignore[union-attr]
+        if _LIST.match(text, at) and (key in LIST_NAMES or _begins_with_text(text, at + 1)):
+            return at, key
+        if text.startswith("{", at) and depth < _DEPTH and key not in _BESIDE_LIST - _AROUND_LIST:
+            if _are_records({name: value for name, _, value in _pairs(text, at + 1)}):
+                return at, key
+            if place := _find_list(text, at + 1, depth + 1):
+                return place
+        value, at = _DECODER.raw_decode(text, at)
         if _is_record({key: value}):
             return None
+    return None
+
+
+def _are_records(values: Mapping[str, object]) -> bool:
+    """Whether the values of an object are objects with texts and common names."""
+    inner = [value for value in map(plain_value, values.values()) if holds_text(value)]
+    if len(values) < 2 or len(inner) < len(values):
+        return False
+    if any(name_rank(name, TEXT_NAMES) is not None for name in values):
+        return False  # columns
+    return any(not name.isdecimal() for name in set(inner[0]).intersection(*inner[1:]))
 
 
 def _begins_with_text(text: str, at: int) -> bool:
-    """Whether the first element of a list is an object with a text."""
-    try:
-        element, _ = json.JSONDecoder().raw_decode(text, _SPACE.match(text, at).end())  # type: ignore[union-attr]
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(element, dict) and any(
-        isinstance(value, str) and name_rank(name, TEXT_NAMES) is not None
-        for name, value in element.items()
-    )
+    """Whether one of the first elements of a list is an object with a text, or a row of cells."""
+    with suppress(ValueError, RecursionError):
+        for _ in range(_ELEMENTS):
+            at = _ELEMENT_SEPARATOR.match(text, at).end()  # type: ignore[union-attr]
+            element, at = _DECODER.raw_decode(text, at)
+            if holds_text(plain_value(element)) or (isinstance(element, list) and len(element) > 1):
+                return True
+    return False
 
 
-def _is_record(fields: dict[str, object]) -> bool:
-    """Whether an object has a text or inner objects, and so is a record itself."""
+def _is_record(fields: JsonMapping) -> bool:
+    """Whether an object has a text, or one in inner objects, and so is a record itself."""
     return any(
-        isinstance(value, dict) if not isinstance(value, str) else name_rank(name, TEXT_NAMES) is not None
+        name_rank(name, TEXT_NAMES) is not None
+        if isinstance(value, str)
+        else holds_text(value) and not _holds_records(value)
         for name, value in fields.items()
         if name not in _BESIDE_LIST
     )
+
+
+def _holds_records(value: object) -> bool:
+    """Whether the values of an object, or of objects within it, are records."""
+    return isinstance(value, dict) and (_are_records(value) or any(map(_holds_records, value.values())))
 
 
 def elements(lines: Iterator[Line], start: ObjectsStart, source: DataSource) -> Iterator[Line]:
@@ -143,6 +205,7 @@ def elements(lines: Iterator[Line], start: ObjectsStart, source: DataSource) -> 
     The number is the line on which the element begins, or one more than that of the previous element if
     that is larger: so all numbers differ, and the elements of an array on one line are counted."""
     lines = dropwhile(lambda line: line[0] < start.line, lines)
+    separator, bracket = (_KEY, "}") if start.has_keys else (_ELEMENT_SEPARATOR, "]")
     decoder, rest, first, number, place = json.JSONDecoder(), "", 0, 0, 0
     while taken := list(_lines_longer_than(lines, len(rest))):
         number = taken[-1][0]
@@ -154,10 +217,12 @@ def elements(lines: Iterator[Line], start: ObjectsStart, source: DataSource) -> 
         else:
             first = taken[0][0]
         rest, at = "\n".join(texts), 0
-        while (begin := _ELEMENT_SEPARATOR.match(rest, at).end()) < len(rest):  # type: ignore[union-attr]
+        while (begin := separator.match(rest, at).end()) < len(rest):  # type: ignore[union-attr]
             first, at = first + rest.count("\n", at, begin), begin
-            if start.in_array and rest[at] == "]":
-                if not start.name and (rest[at + 1 :].strip() or any(text.strip() for _, text in lines)):
+            if start.in_array and rest[at] == bracket:
+                if start.name:
+                    source.notes += _other_lists(rest[at + 1 :], lines)
+                elif rest[at + 1 :].strip() or any(text.strip() for _, text in lines):
                     source.report_error(
                         "HW115",
                         "more text after the end of the array",
@@ -185,8 +250,29 @@ def elements(lines: Iterator[Line], start: ObjectsStart, source: DataSource) -> 
         yield max(first, place + 1), rest
     elif start.in_array:
         source.report_error(
-            "HW115", "an array that is not closed", number, advice="copy or export the file again"
+            "HW115",
+            f"an {'object' if start.has_keys else 'array'} that is not closed",
+            number,
+            advice="copy or export the file again",
         )
+
+
+def _other_lists(rest: str, lines: Iterator[Line]) -> list[str]:
+    """A note on the lists of records that stand beside the one that was read, such as the test data."""
+    pieces, length = [rest], len(rest)
+    for _, text in lines:
+        pieces.append(text)
+        length += len(text)
+        if length > LONGEST_FIELD:
+            return []
+    text = "\n".join(pieces)
+    names = [
+        f"{name!r} ({len(value):,})"
+        for name, at, value in _pairs(text, 0)
+        if isinstance(value, list) and name not in _BESIDE_LIST and _begins_with_text(text, at + 1)
+    ]
+    advice = "write each list to a file of its own"
+    return [f"lists that are not read: {', '.join(names)}; {advice}"] if names else []
 
 
 def _lines_longer_than(lines: Iterator[Line], length: int) -> Iterator[Line]:

@@ -16,7 +16,9 @@ from headwise.data.formats.json_documents import (
     elements,
     find_objects,
     is_indented_object,
+    is_object_with_list,
 )
+from headwise.data.formats.record_envelopes import lift_envelopes, untyped_records
 from headwise.data.formats.spacy_training import fields_of
 from headwise.data.formats.table_header import is_text_name
 from headwise.data.formats.table_rows import records_from_rows
@@ -30,7 +32,11 @@ _SURROGATE = lazy_pattern("[\ud800-\udfff]")
 def recognise(texts: Sequence[str]) -> bool:
     """Whether most lines look like JSON objects, or the first ones like an array of them or an object of
     several lines, or all lines are JSON strings and none is a name of a column."""
-    if begins_with_array(texts[0]) or is_indented_object([*enumerate(texts[:2])]):
+    if (
+        begins_with_array(texts[0])
+        or is_indented_object([*enumerate(texts[:2])])
+        or (is_object_with_list([*enumerate(texts[:1])]))
+    ):
         return True
     if all(map(_STRING.fullmatch, texts)):
         return not is_text_name(texts[0].strip().strip('"'))
@@ -50,7 +56,7 @@ def flatten(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
     `headwise.data.formats.annotation_exports`.
     """
     inner = [name for name in source.requested_columns if "." in name]
-    for record in flatten_exports(records, source):
+    for record in lift_envelopes(flatten_exports(untyped_records(records), source), source):
         for name in inner:
             if name not in record.fields and (value := _value_at_path(record.fields, name)) is not _MISSING:
                 record.fields[name] = value
@@ -72,16 +78,19 @@ def _value_at_path(fields: object, name: str) -> object:
 def _objects(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
     """One record per JSON object; invalid ones are reported and left out."""
     head, lines = look_ahead(lines, count=100)
-    if is_frame([text for _, text in head]):
+    start = find_objects(head)
+    if not (start and start.has_keys) and is_frame([text for _, text in head]):
         problem = "a data frame in one object, which holds columns or cells of all rows"
         source.report_error("HW116", problem, expected="one object a line", advice=ADVICE)
         return
-    if is_indented_object(head):
+    if is_indented_object(head) or is_object_with_list(head):
         head, lines = look_ahead(lines)
-    start = find_objects(head)
+        start = find_objects(head)
     if start is not None:
         if start.name:
             source.notes.append(f"the objects of {start.name!r} are the records")
+        elif start.has_keys:
+            source.notes.append("the values of the object are the records")
         lines = elements(lines, start, source)
     first, lines = look_ahead(lines, count=1)
     if first and _cells_of(first[0][1]) is not None:

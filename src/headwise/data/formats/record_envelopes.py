@@ -1,0 +1,140 @@
+"""Records in envelopes, as interfaces of databases and services write them: the text is within an object,
+
+    {"id": "rec1", "createdTime": "2024-01-01", "fields": {"text": "no sound", "label": "hardware"}}
+    {"_index": "mails", "_id": "1", "_source": {"text": "no sound", "label": "hardware"}}
+
+or each value is in an object that names its type (Firestore, DynamoDB, MongoDB):
+
+    {"text": {"stringValue": "no sound"}, "label": {"stringValue": "hardware"}}
+    {"text": {"S": "no sound"}, "label": {"S": "hardware"}}
+    {"_id": {"$oid": "5f"}, "text": "no sound", "label": {"$numberInt": "1"}}
+
+The inner fields become fields of the record, under their last name if no other field has it.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import Any
+
+from headwise.core.config import JsonMapping, JsonObject
+from headwise.core.lazy_pattern import lazy_pattern
+from headwise.data.columns.column_names import TEXT_NAMES, name_rank
+from headwise.data.columns.file_source import DataSource, Record, look_ahead
+
+_DEPTH = 6  # objects within each other
+_PROSE = 3  # words of a value that is a text, whatever its name
+_MACHINE = lazy_pattern(r"\S*://\S*|\d{4}-\d\d-\d\dT?.*|[\[{].*")  # links, dates and JSON
+_NUMBERS = ("N", "integerValue", "$numberInt", "$numberLong", "$numberDouble", "$numberDecimal")
+_TYPES: dict[str, type | tuple[type, ...]] = {
+    **dict.fromkeys((*_NUMBERS, "S", "stringValue", "timestampValue", "referenceValue"), str),
+    **dict.fromkeys(("$oid", "$uuid", "$symbol"), str),
+    **dict.fromkeys(("L", "SS", "NS"), list),
+    **dict.fromkeys(("M", "arrayValue", "mapValue"), dict),
+    **dict.fromkeys(("BOOL", "NULL", "booleanValue"), bool),
+    "nullValue": type(None),
+    "doubleValue": (int, float),
+    "$date": (str, int, dict),
+}
+"""The JSON type of what is in an object of a type."""
+
+
+def lift_envelopes(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
+    """The records, with the fields of their inner objects if only these hold a text."""
+    head, records = look_ahead(records, count=50)
+    if any("." in name for name in source.requested_columns) or not _is_envelope(head):
+        yield from records
+        return
+    paths = [path for record in head for path, _ in _inner_fields(record.fields)]
+    counts = Counter(path.rpartition(".")[2] for path in dict.fromkeys(paths))
+    parents = dict.fromkeys(path.rpartition(".")[0] for path in paths)
+    names = ", ".join(map(repr, [name for name in parents if name][:5]))
+    source.notes.append(f"the fields within {names} are read as fields of the record")
+    for record in records:
+        fields = dict[str, object]()
+        for path, value in _inner_fields(record.fields):
+            last = path.rpartition(".")[2]
+            fields[last if counts[last] <= 1 else path] = value
+        yield Record(record.line, fields)
+
+
+def _is_envelope(head: Sequence[Record]) -> bool:
+    """Whether no record has a text or a list, and most have a text within objects."""
+    inner = 0
+    for record in head:
+        for name, value in record.fields.items():
+            if _is_text(name, value) or (isinstance(value, list) and value):
+                return False
+        inner += holds_text(record.fields)
+    return 2 * inner > len(head)
+
+
+def _inner_fields(fields: JsonMapping, path: str = "", depth: int = 0) -> Iterator[tuple[str, object]]:
+    """The values of an object and of the objects within it, with their paths."""
+    for name, value in fields.items():
+        if isinstance(value, dict) and value and depth < _DEPTH:
+            yield from _inner_fields(value, f"{path}{name}.", depth + 1)
+        else:
+            yield f"{path}{name}", value
+
+
+def _is_text(name: str, value: object) -> bool:
+    """Whether a value is a text by its name or its words."""
+    if not isinstance(value, str) or not value.strip() or _MACHINE.fullmatch(value.strip()):
+        return False
+    return name_rank(name, TEXT_NAMES) is not None or len(value.split()) >= _PROSE
+
+
+def holds_text(value: object) -> bool:
+    """Whether an object has a text, or one within objects."""
+    return isinstance(value, dict) and any(
+        _is_text(path.rpartition(".")[2], inner) for path, inner in _inner_fields(value)
+    )
+
+
+def untyped_records(records: Iterator[Record]) -> Iterator[Record]:
+    """The records, without the types of their values if the first ones have any."""
+    head, records = look_ahead(records, count=50)
+    if all(plain_value(record.fields) == record.fields for record in head):
+        return records
+    return (record._replace(fields=plain_value(record.fields)) for record in records)
+
+
+def plain_value(value: Any) -> Any:
+    """A JSON value without the objects that name types. Names without a `$` count if all values of an
+    object have one."""
+    if isinstance(value, list):
+        return [*map(plain_value, value)]
+    if not isinstance(value, dict):
+        return value
+    if _is_typed(value) and next(iter(value)).startswith("$"):
+        return _without_type(value)
+    typed = bool(value) and all(map(_is_typed, value.values()))
+    return {name: (_without_type if typed else plain_value)(part) for name, part in value.items()}
+
+
+def _is_typed(value: object) -> bool:
+    if not isinstance(value, dict) or len(value) != 1:
+        return False
+    [(name, inner)] = value.items()
+    return name in _TYPES and isinstance(inner, _TYPES[name])
+
+
+def _without_type(value: JsonObject) -> Any:
+    """The value in an object that names its type."""
+    if not _is_typed(value):
+        return plain_value(value)
+    [(kind, inner)] = value.items()
+    if kind in ("NULL", "nullValue"):
+        return None
+    if kind == "arrayValue":
+        inner = inner.get("values", [])
+    if kind == "mapValue":
+        inner = inner.get("fields", {})
+    if isinstance(inner, list):
+        return [_without_type(part) if isinstance(part, dict) else part for part in inner]
+    if isinstance(inner, str) and kind in _NUMBERS:
+        with suppress(ValueError):
+            return json.loads(inner)
+    return plain_value(inner)
