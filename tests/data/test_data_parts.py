@@ -297,3 +297,31 @@ def test_phrases_of_trees_are_for_training_alone(tmp_path):
         ITEM_TYPES_BY_TASK["classify"], files["train"], files["dev"], None, options, SplitConfig(test=0)
     )
     assert not len(no_test.test)
+
+
+SPANS = "Tom\tB-PER\nRay\tI-PER\nmet\tO\nAnn\tB-PER\n\nin\tO\nRome\tB-LOC\nNew\tB-LOC\nYork\tI-LOC\n\n"
+
+
+def tagged_parts(tmp_path, train, dev):
+    for name, text in (("train", train), ("dev", dev)):
+        (tmp_path / f"{name}.tsv").write_text("".join(text.replace("met", f"met{n}") for n in range(9)))
+    paths = [str(tmp_path / f"{name}.tsv") for name in ("train", "dev")]
+    return read_parts(ITEM_TYPES_BY_TASK["tag"], *paths)
+
+
+def test_two_schemes_of_spans_are_told_and_types_that_training_lacks(tmp_path):
+    bioes = SPANS.replace("I-", "E-").replace("B-PER\n\n", "S-PER\n\n").replace("Rome\tB", "Rome\tS")
+    notes = tagged_parts(tmp_path, SPANS, bioes).notes
+    told = "dev: tags of another scheme than in training, which mark the same spans: E-LOC, E-PER, S-LOC, S-PER"
+    assert told in notes
+    assert not any("does not have" in note for note in notes)
+    notes = tagged_parts(tmp_path, SPANS, SPANS.replace("LOC", "ORG")).notes
+    assert "dev: tags that training does not have: B-ORG, I-ORG" in notes
+
+
+@pytest.mark.parametrize("first", ["spans", "plain"])
+def test_tags_that_mark_spans_in_one_file_only(tmp_path, first):
+    files = [SPANS, SPANS.replace("B-", "").replace("I-", "")]
+    with pytest.raises(HeadwiseError, match=r"dev\.tsv:1: the tag '.*PER' marks (a|no) span") as caught:
+        tagged_parts(tmp_path, *(files if first == "spans" else reversed(files)))
+    assert caught.value.code == "HW140"

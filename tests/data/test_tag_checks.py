@@ -147,3 +147,5 @@ def test_words_are_told_from_tags():
     assert look_like_words(words, words)
     assert not look_like_words(words[:20], words[:20])  # too few to tell
     assert not look_like_words(["NN", "DT"] * 20, words)
+    spans = ["B-PER", "I-PER", "O", "B-LOC"] * 10
+    assert not look_like_words(spans, ["Tom", "Ray", "met", "Rome"] * 10)  # few different words

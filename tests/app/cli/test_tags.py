@@ -172,6 +172,12 @@ def test_a_file_whose_tags_are_others(run, tagger, conll, tmp_path):
     (tmp_path / "other.conll").write_text(conll.replace("B-", "").replace("I-", ""))
     code, _, err = run("evaluate", "m", "other.conll")
     assert (code, "[HW140] other.conll: tags that mark no spans, such as 'PER'" in err) == (2, True)
+    (tmp_path / "plain.conll").write_text(conll.replace("B-", "").replace("I-", ""))
+    code, _, err = run("train", "plain.conll", "-o", "plain", "--epochs", "1")
+    assert code == 0, err
+    (tmp_path / "spans.conll").write_text(conll)
+    code, _, err = run("evaluate", "plain", "spans.conll")
+    assert (code, "[HW140] spans.conll: tags that do not occur in plain: " in err) == (2, True)
     wrong = conll.replace("mr\tO", "mr\tB-PER", 5).replace("runs\tO", "runs\tB-LOC", 5)
     (tmp_path / "some.conll").write_text(wrong)
     code, _, err = run("report", "m", "--data", "some.conll", "-o", "r.html")  # with mistakes to show

@@ -105,3 +105,11 @@ def test_missing_blank_lines_are_told(write, tmp_path):
     items = ITEM_TYPES_BY_TASK["tag"].read(str(path)).items
     with pytest.raises(DataError, match=r"one sentence of 1,200 words.*blank line after each sentence"):
         ITEM_TYPES_BY_TASK["tag"].split(items, 0.1)
+
+
+def test_a_file_whose_tags_mark_no_spans_is_an_error(write):
+    train = write("train.conll", *GOOD)
+    dev = write("dev.conll", *(s.replace("B-", "").replace("I-", "") for s in GOOD))
+    for files in ([train, dev], [dev, train]):
+        findings = diagnose(ITEM_TYPES_BY_TASK["tag"], files).findings
+        assert any((f.code, f.severity) == ("HW161", "error") for f in findings)

@@ -276,7 +276,14 @@ def unknown_tags(files: Mapping[str, CheckedFile]) -> Iterator[Finding]:
             message = (
                 f"the tags of {file.role} are in the scheme {file_scheme}, those of train in {train_scheme}"
             )
-            yield Finding("warning", "HW161", message, (file.data.path,), "spans are compared all the same")
+            if "plain" in (file_scheme, train_scheme):
+                advice = (
+                    "write B- before the type where a span begins and I- where it goes on, in both files"
+                )
+                yield Finding("error", "HW161", message, (file.data.path,), advice)
+            else:
+                advice = "spans are compared all the same"
+                yield Finding("warning", "HW161", message, (file.data.path,), advice)
         spans = bool(train.data.entities)
         theirs, ours = (data.entities if spans else data.labels for data in (file.data, train.data))
         strange = [kind for kind in theirs if kind not in ours]

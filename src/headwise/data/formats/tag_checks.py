@@ -46,6 +46,11 @@ def marks_entities(tags: Mapping[str, int]) -> bool:
     return (typed or untyped) and fitting >= _MIN_FITTING * sum(tags.values())
 
 
+def span_type(tag: str) -> str:
+    """The span type of a tag; a plain tag is its own type."""
+    return tag.partition("-")[2] or tag
+
+
 def tag_corrections(tags: Mapping[str, int]) -> dict[str, str]:
     """The invalid tags, each with its correction ("" if that is not clear).
 
@@ -160,4 +165,5 @@ def shown_tags(tags: Sequence[str]) -> str:
 
 def look_like_words(tags: Sequence[str], tokens: Sequence[str]) -> bool:
     """Whether tags are almost as varied as tokens, so that the column is unlikely to hold tags."""
-    return len(tags) >= 30 and len(set(tags)) >= 0.8 * len(set(tokens))
+    varied = len(tags) >= 30 and len(set(tags)) >= 0.8 * len(set(tokens))
+    return varied and not marks_entities(Counter(tags))

@@ -14,6 +14,7 @@ import numpy as np
 from headwise.core.errors import HeadwiseError
 from headwise.data.errors import DataError
 from headwise.data.findings import abbreviate
+from headwise.data.formats.tag_checks import marks_entities, span_type
 from headwise.data.items.dataset import Dataset
 from headwise.data.items.examples import DisplayNames
 from headwise.data.items.labels import (
@@ -308,10 +309,36 @@ class TagSequenceType(LabelType):
 
     def check_against_train(self, train: Dataset, held_out: Dataset) -> tuple[str, ...]:
         strange = [tag for tag in held_out.labels if tag not in train.labels]
-        return (f"tags that training does not have: {', '.join(strange[:8])}",) if strange else ()
+        spans, held_out_spans = marks_entities(train.labels), marks_entities(held_out.labels)
+        if strange and spans != held_out_spans:
+            raise _span_marking_error(train, held_out, spans, strange)
+        types = {span_type(tag) for tag in train.labels}
+        written_otherwise = [tag for tag in strange if spans and span_type(tag) in types]
+        unknown = [tag for tag in strange if tag not in written_otherwise]
+        notes = []
+        if unknown:
+            notes.append(f"tags that training does not have: {', '.join(unknown[:8])}")
+        if written_otherwise:
+            shown = ", ".join(written_otherwise[:8])
+            notes.append(f"tags of another scheme than in training, which mark the same spans: {shown}")
+        return tuple(notes)
 
     def fields(self, item) -> str | None:
         return "\n".join(item.tags)
+
+
+def _span_marking_error(train: Dataset, held_out: Dataset, spans: bool, strange: list[str]) -> DataError:
+    """The error that one of two files marks spans, and the other does not."""
+    first = next(item for item in held_out.items if not {*strange}.isdisjoint(item.tags))
+    tag = next(tag for tag in first.tags if tag in strange)
+    return DataError(
+        "HW140",
+        f"the tag {tag!r} marks {'no span' if spans else 'a span'}",
+        expected=f"tags as in {train.path}: {', '.join([*train.labels][:4])}",
+        advice="write B- before the type where a span begins and I- where it goes on, in both files",
+        path=held_out.path,
+        line=first.line,
+    )
 
 
 class NextSymbolType(LabelType):

@@ -11,6 +11,7 @@ import numpy as np
 from headwise.core.config import JsonMapping, JsonObject, lookup
 from headwise.data.errors import DataError
 from headwise.data.findings import abbreviate
+from headwise.data.formats.tag_checks import marks_entities, span_type
 from headwise.data.items.examples import TaggedSentence
 from headwise.data.items.sentence_items import TaggedSentenceItems
 from headwise.data.readers.tagged_files import TaggedData
@@ -207,7 +208,8 @@ class TagTask(Task["TagModel", Sequence[TaggedSentence], TaggedData, TagEvaluati
 
     def evaluation_caveats(self, labels: Mapping[str, int], data: TaggedData) -> list[ReportMessage]:
         """A warning if the file has tags or types of spans that the training data lack."""
-        strange = sorted({*map(_type, data.tags)} - {*map(_type, labels), "O"})
+        kind = span_type if marks_entities(labels) else str
+        strange = sorted({*map(kind, data.tags)} - {*map(kind, labels), "O"})
         if not strange:
             return []
         text = (
@@ -219,7 +221,8 @@ class TagTask(Task["TagModel", Sequence[TaggedSentence], TaggedData, TagEvaluati
         """Check that some of the tags of a file are known to the model; unknown tags count as wrong."""
         if not data.items:
             raise DataError("HW103", "no tagged sentences", path=data.path)
-        model_types = {_type(tag) for tag in model.tags} - {"O"}
+        kind = str if model.written == "plain" else span_type
+        model_types = {kind(tag) for tag in model.tags} - {"O"}
         file_tags = {tag: count for tag, count in data.tags.items() if tag != "O"}
         if file_tags and model.written != "plain" and not data.entities:
             raise DataError(
@@ -230,11 +233,11 @@ class TagTask(Task["TagModel", Sequence[TaggedSentence], TaggedData, TagEvaluati
                 "begins and I- where it goes on",
                 path=data.path,
             )
-        strange = {tag: count for tag, count in file_tags.items() if _type(tag) not in model_types}
+        strange = {tag: count for tag, count in file_tags.items() if kind(tag) not in model_types}
         if sum(strange.values()) > _STRANGE * sum(file_tags.values()):
             raise DataError(
                 "HW140",
-                f"tags that do not occur in {where}: {abbreviate(sorted({*map(_type, strange)}))}",
+                f"tags that do not occur in {where}: {abbreviate(sorted({*map(kind, strange)}))}",
                 expected=f"tags such as {abbreviate(sorted(model_types))}",
                 advice="name another column with --tag-column, or map the tags to these",
                 path=data.path,
@@ -287,8 +290,3 @@ def _scheme(parts: DataParts[Sequence[TaggedSentence]]) -> Detection:
     """Detect the tag scheme of the training file."""
     sentences = parts.files["train"].items if "train" in parts.files else [*parts.train, *parts.dev]
     return detect_scheme(sentence.tags for sentence in sentences)
-
-
-def _type(tag: str) -> str:
-    """The span type of a tag; a plain tag is its own type."""
-    return tag.partition("-")[2] or tag
