@@ -198,3 +198,31 @@ def test_columns_that_cannot_be_used_are_told(write, column, values, wanted):
     rows = "".join(f"text {n},{'ab'[n % 2]},{values[n % 2]}\n" for n in range(6))
     data = read(write("f.csv", f"text,label,{column}\n" + rows))
     assert f"the column {column!r} is passed over, as it has not only numbers {wanted}" in data.notes
+
+
+@pytest.mark.parametrize(
+    ("names", "labels"),
+    [
+        (("prob_a", "prob_b"), {"a", "b"}),
+        (("P: a", "P: b"), {"a", "b"}),
+        (("a_score", "b_score"), {"a", "b"}),
+        (("prob_a", "b"), {"prob_a", "b"}),
+        (("prob_a", "proba_a"), {"prob_a", "proba_a"}),
+    ],
+)
+def test_labels_are_named_without_what_all_columns_of_probabilities_are_called(write, names, labels):
+    text = f"text,{','.join(names)}\nfine film,0.9,0.1\ndull film,0.2,0.8\n"
+    assert {*read(write("f.csv", text)).labels} == labels
+
+
+@pytest.mark.parametrize("name", ["true_label", "airline_sentiment"])
+def test_a_label_beside_the_probabilities_of_a_model_is_the_label(write, name):
+    rows = [
+        f"film number {n},{'xy'[n % 2]},{'yx'[n % 3 % 2]},0.{n % 9 + 1}0,0.{9 - n % 9}0" for n in range(40)
+    ]
+    path = write("f.csv", "\n".join([f"text,{name},pred_label,good,bad", *rows]) + "\n")
+    data = read(path)
+    assert (data.columns.label, [item.label for item in data.items[:3]]) == (name, ["x", "y", "x"])
+    assert any("other columns that may be the label: 'pred_label'" in note for note in data.notes)
+    alone = write("g.csv", "\n".join(["text,pred_label", *(",".join(row.split(",")[:2]) for row in rows)]))
+    assert read(alone).columns.label == "pred_label"

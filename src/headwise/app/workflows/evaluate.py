@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from headwise.app.session import FileArguments, open_task_session
 from headwise.app.session_base import TaskSession
-from headwise.app.workflows.memory_tables import DataArgument, tables_as_files
 from headwise.artifacts.model_info import DataInfo
 from headwise.core.config import JsonMapping, JsonObject, is_number, lookup
 from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
+from headwise.data.files.memory_tables import DataArgument, tables_as_files
 from headwise.data.items.labels import evaluation_weights
 from headwise.data.splits.contamination import in_fingerprint, repetition_warning
 from headwise.metrics.classification_scores import wilson_interval

@@ -27,7 +27,6 @@ from headwise.app.training_checks import (
 from headwise.app.training_plan import RunData, TrainingFiles, TrainingPlan
 from headwise.app.training_report import TrainingReport, evaluate_run
 from headwise.app.training_request import TrainingRequest, resolve
-from headwise.app.workflows.memory_tables import DataArgument, tables_as_files
 from headwise.artifacts.save import check_target, save_model
 from headwise.core.allocator import resume_collection
 from headwise.core.deprecation import renamed_parameters
@@ -37,6 +36,7 @@ from headwise.core.folder_layout import RUN_FOLDER
 from headwise.core.scratch import scratch_folder
 from headwise.core.tokenizer import remembered_words
 from headwise.data.files.file_lists import check_input_file, list_files, optional_files
+from headwise.data.files.memory_tables import DataArgument, tables_as_files
 from headwise.data.findings import count
 from headwise.data.items.parses import NO_PARSES, ParseFiles
 from headwise.data.splits.contamination import repetition_warning

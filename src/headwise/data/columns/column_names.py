@@ -86,7 +86,7 @@ _MEASURE_ENDS = {
     *("percentage", "latitude", "longitude", "lat", "lon", "lng", "duration", "elapsed", "year", "month"),
     *("day", "hour", "week", "time", "seconds", "minutes", "ms", "trust"),
 }
-_MACHINE_WORDS = {"model", "prediction", "predicted", "classifier"}  # whose scores are no labels
+_MACHINE_WORDS = {"model", "prediction", "predicted", "pred", "classifier"}  # whose scores are no labels
 _PEOPLE = {"annotator", "worker", "reviewer", "rater", "moderator"}  # `annotator_name`
 _REMARK = lazy_pattern(r"(?<=\S)\s*\([^()]*\)\s*$")  # `Category (final)`
 _CAMEL = lazy_pattern(r"(?<=[a-z])(?=[A-Z])")
@@ -176,6 +176,11 @@ def is_never_label(name: str, *, numbers: bool = False) -> bool:
         return False
     scored = last == "score" and not _MACHINE_WORDS.isdisjoint(before)
     return scored or last in _MEASURE_ENDS or not _COUNT_WORDS.isdisjoint(words)
+
+
+def is_prediction(name: str) -> bool:
+    """Whether a column's name says that a model wrote it, as `predicted_label` and `model` do."""
+    return not _MACHINE_WORDS.isdisjoint(normal_name(_CAMEL.sub("_", name)).split("_"))
 
 
 def counts_reactions(name: str) -> bool:

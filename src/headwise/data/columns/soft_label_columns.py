@@ -4,14 +4,16 @@ confidence) and of training weights.
 Codes: HW111, HW125, HW126.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.columns.cell_values import as_text
-from headwise.data.columns.column_names import LABEL_NAMES, name_rank, normal_name
+from headwise.data.columns.column_names import LABEL_NAMES, has_usual_name, name_rank, normal_name
 from headwise.data.columns.file_source import DataSource, Record
 from headwise.data.columns.multi_hot_columns import NO, YES, columns_named, guess_multi_hot_columns
 from headwise.data.columns.reading_options import SoftLabelOptions, WeightOptions, split_names
@@ -28,6 +30,9 @@ from headwise.data.items.labels import TOLERANCE, SoftLabel
 
 PROBABILITY_PREFIX, PROBABILITIES_FIELD = "probability:", "probabilities"
 """Prefix of columns (tables) and field (jsonl) of the label probabilities from `headwise predict`."""
+_MEASURE = "(prob|proba|probability|p|score|confidence)"
+_BEFORE_LABEL = lazy_pattern(rf"^{_MEASURE}[_:. -]+", re.IGNORECASE)
+_AFTER_LABEL = lazy_pattern(rf"[_:. -]+{_MEASURE}$", re.IGNORECASE)
 PREDICTION = "prediction"
 """The column of the predicted label that `headwise predict` writes."""
 CONFIDENCE_NAMES = ("confidence", "probability", "prob", "certainty")
@@ -78,7 +83,7 @@ def choose_soft_columns(
     soft = isinstance(options, SoftLabelOptions)
     shares = _probability_columns(sample, source, names, answers) if soft else ()
     if shares:
-        label_names = tuple(name.removeprefix(PROBABILITY_PREFIX) for name in shares)
+        label_names = _labels_of_columns(shares)
         is_object = isinstance(sample[0].fields.get(shares[0]), dict)
         chosen = SoftLabelColumns(
             choose_text(sample, source, without=shares), None, shares, () if is_object else label_names
@@ -149,6 +154,11 @@ def _probability_columns(
     between = (within.mean(axis=0) >= MIN_VALID_FRACTION) & (within & (values != np.round(values))).any(
         axis=0
     )
+    fractions = zip(names, between.tolist(), strict=True)
+    if not answers and any(
+        has_usual_name(name, LABEL_NAMES) for name, fraction in fractions if not fraction
+    ):
+        return ()
     # Columns may hold 0 and 1 only (certain labels); without a teacher these are label sets instead.
     certain: np.ndarray = np.all(within, axis=0)
     if (answers or between.any()) and _summing_to_one(values, certain) == 1:
@@ -158,6 +168,17 @@ def _probability_columns(
     else:
         return ()
     return tuple(name for name, is_chosen in zip(names, chosen, strict=True) if is_chosen)
+
+
+def _labels_of_columns(names: Sequence[str]) -> tuple[str, ...]:
+    """The labels whose probabilities stand in columns: `billing` for `probability:billing`, and for
+    `prob_billing` or `billing_score` if all names are such."""
+    names = [name.removeprefix(PROBABILITY_PREFIX) for name in names]
+    for affix in (_BEFORE_LABEL, _AFTER_LABEL):
+        labels = [affix.sub("", name) for name in names]
+        if all(labels) and all(map(affix.search, names)) and len({*labels}) == len(names):
+            return tuple(labels)
+    return tuple(names)
 
 
 def _summing_to_one(values: np.ndarray, columns: np.ndarray) -> float:

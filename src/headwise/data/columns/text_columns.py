@@ -15,6 +15,7 @@ from headwise.data.columns.column_names import (
     VOTED_NAMES,
     counts_reactions,
     has_usual_name,
+    is_prediction,
     join_text_parts,
     joined_column_names,
     most_usual_column,
@@ -315,6 +316,7 @@ def _label_column(columns: list[Column], *, needed: bool) -> Column | None:
         candidates = [column for column in columns if column.is_decimal]
     for better in (
         lambda c: c.varies,
+        lambda c: not is_prediction(c.name),
         lambda c: normal_name(c.name) not in RARELY_LABEL_NAMES and not c.heads,
         lambda c: not c.is_decimal,
         lambda c: has_usual_name(c.name, LABEL_NAMES),

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from math import ceil
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Any
 
 from headwise.core.config import unknown_name_error
@@ -17,7 +17,8 @@ from headwise.data.doctor.examined_file import CheckedFile
 from headwise.data.doctor.label_checks import spread
 from headwise.data.errors import DataError
 from headwise.data.files.compression import read_once
-from headwise.data.files.file_lists import Files, FilesArgument, first_path, list_files
+from headwise.data.files.file_lists import Files, first_path, list_files
+from headwise.data.files.memory_tables import DataArgument, name_of_table, tables_as_files
 from headwise.data.findings import SHOWN, Finding, count, with_remainder
 from headwise.data.items.item_type import ItemType
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK, infer_task, options_for
@@ -31,7 +32,7 @@ _ORDER = ("error", "warning", "info")
 
 
 def doctor_files(
-    paths: Sequence[FilesArgument] | Path | str,
+    paths: Sequence[DataArgument] | DataArgument,
     task: str | None = None,
     reading: Mapping[str, object] | None = None,
 ) -> DoctorReport:
@@ -40,7 +41,7 @@ def doctor_files(
     Args:
         paths: Training data (a pattern such as part-*.csv is read as one file), or a list with these, then
             perhaps development and test data ("train", "dev" or "test" in a file's name goes before its
-            place); "-" is standard input.
+            place); "-" is standard input. Or tables in memory: of Arrow, DataFrames, a `datasets.Dataset`.
         task: The task that the files are for; guessed from the first file by default.
         reading: Reading options, where the guess may be wrong: fields of the options of the task's item
             type (`headwise.data.items.item_types.ITEM_TYPES_BY_TASK`).
@@ -48,12 +49,18 @@ def doctor_files(
     Raises:
         ConfigError: No files, an unknown task, or options that do not go together.
     """
-    if isinstance(paths, str) or not isinstance(paths, Sequence):
-        paths = [paths]
-    files = [list_files(path) for path in paths]
-    if not files:
-        raise ConfigError("no files to look at; expected at least one, such as train.tsv")
-    reading, why = reading or {}, ""
+    arguments = [paths] if isinstance(paths, str) or not isinstance(paths, Sequence) else paths
+    with tables_as_files(*arguments) as file_arguments:
+        files = [list_files(file) for file in file_arguments if file is not None]
+        if not files:
+            raise ConfigError("no files to look at; expected at least one, such as train.tsv")
+        return _diagnose_files(files, task, reading or {}).map_texts(name_of_table)
+
+
+def _diagnose_files(
+    files: Sequence[Files], task: str | None, reading: Mapping[str, object]
+) -> DoctorReport:
+    why = ""
     if task is None:
         task, why = infer_task(first_path(files[0]), reading)
     if task not in ITEM_TYPES_BY_TASK:

@@ -7,9 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from headwise import evaluate_file, train_files
-from headwise.app.workflows.memory_tables import tables_as_files
+from headwise import doctor_files, evaluate_file, train_files
 from headwise.core.errors import ConfigError
+from headwise.data.errors import DataError
+from headwise.data.files.memory_tables import tables_as_files
 
 TEXTS = [f"{('stuck', 'dark')[n % 2]} {('door', 'lamp', 'roof')[n % 3]} {n}" for n in range(60)]
 LABELS = [("repair", "light")[n % 2] for n in range(60)]
@@ -131,3 +132,35 @@ def test_training_and_evaluation_of_a_table(tmp_path):
     report = train_files(HubDataset(), tmp_path / "m", test=PolarsFrame(), settings=SETTINGS)
     assert report.score("accuracy") == evaluate_file(tmp_path / "m", PolarsFrame()).score("accuracy")
     assert sorted(report.fitted.model.labels) == ["light", "repair"]
+
+
+class Rows:
+    """A DataFrame of pandas with these rows."""
+
+    def __init__(self, rows):
+        self.rows, self.columns = rows, [*rows[0]]
+
+    def to_dict(self, form):
+        return self.rows
+
+
+def test_the_doctor_looks_at_tables_and_names_their_rows():
+    rows = [{"text": text, "label": label} for text, label in zip(TEXTS, LABELS, strict=True)]
+    report = doctor_files([Rows(rows), Rows([*rows[:3], {"text": "stuck", "label": "new"}])])
+    assert [(file.role, file.path, file.texts) for file in report.files] == [
+        ("train", "table-1.jsonl", 60),
+        ("dev", "table-2.jsonl", 4),
+    ]
+    [finding] = [finding for finding in report.findings if finding.code == "HW161"]
+    assert finding.where == ("table-2.jsonl:4",)
+    assert doctor_files(Rows(rows)).files[0].texts == 60
+    assert "headwise-tables" not in repr(report)
+
+
+def test_errors_name_the_row_of_a_table(tmp_path):
+    rows = [{"text": text, "label": label} for text, label in zip(TEXTS, LABELS, strict=True)]
+    rows[3]["label"] = None
+    with pytest.raises(DataError) as caught:
+        train_files(Rows(rows), tmp_path / "m", settings=SETTINGS)
+    assert str(caught.value).startswith("[HW120] table-1.jsonl:4: an empty label")
+    assert (caught.value.path, caught.value.line) == ("table-1.jsonl", 4)
