@@ -179,7 +179,6 @@ def test_all_columns_of_labels_may_have_gaps(write):
     "text",
     [
         '{"text":{"0":"a b","1":"c d"},"label":{"0":"x","1":"y"}}\n',
-        '{"0":{"text":"a b","label":"x"},"1":{"text":"c d","label":"y"}}\n',
         '{"columns":["text","label"],"index":[0,1],"data":[["a b","x"],["c d","y"]]}\n',
         '{"schema":{"fields":[{"name":"text"}]},"data":[{"text":"a b"}]}\n',
         '{\n  "text":{\n    "0":"a b",\n    "1":"c d"\n  }\n}\n',
