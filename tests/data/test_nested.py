@@ -55,9 +55,17 @@ def test_what_is_not_there_is_told(path, fails):
 
 
 def test_who_cannot_guess_lists_what_is_in_objects(path):
-    with pytest.raises(DataError, match=r"\n  data\.text: 'a text of 0'\n  data\.said: '\[") as raised:
+    with pytest.raises(DataError, match=r"\n  2 'text': 'a text of 0'[\s\S]*\n  said\.0\.is: 'a'") as raised:
         read_examples(path)
     assert raised.value.code == "HW131"
+    labels = [item.label for item in read_examples(path, ReadOptions(label_column="said.0.is")).items]
+    assert labels == ["a", "b", "a", "b"]
+
+
+def test_objects_beside_a_text_are_listed_with_what_is_in_them(write):
+    rows = [{"text": f"a text of {n}", "meta": {"said": [1], "kind": "ab"[n % 2]}} for n in range(4)]
+    with pytest.raises(DataError, match=r"\n  meta\.said: '\[1\]'\n  meta\.kind: 'a'"):
+        read_examples(write("a.jsonl", "\n".join(map(json.dumps, rows))))
 
 
 def test_pairs_of_which_a_list_holds_both_texts_have_scores(write):
@@ -73,7 +81,8 @@ def test_pairs_of_which_a_list_holds_both_texts_have_scores(write):
     [({"id": 1, "text": "a b"}, "text.text"), (["a b", "c"], "text.0"), ({"id": 1}, None), (5, None)],
 )
 def test_what_is_no_text_but_holds_one_is_named(write, given, inner):
-    path = write("a.jsonl", json.dumps({"text": given, "label": "x", "more": "y" * 200}))
+    row = {"text": given, "label": "x", "more": "y" * 200}
+    path = write("a.jsonl", json.dumps(row) + '\n{"text": "c d", "label": "x"}')
     with pytest.raises(DataError) as raised:
         read_examples(path, ReadOptions(text_column="text", label_column="label"))
     told = f"name what is in it as the column, such as {inner!r}" if inner else ""

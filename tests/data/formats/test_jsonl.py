@@ -78,6 +78,36 @@ def test_a_single_object_with_a_list_is_a_record(row):
     assert [[*record.fields] for record in records(json.dumps(row))] == [[*row]]
 
 
+def test_commas_behind_the_objects_of_lines_are_left_out(write):
+    lines = "".join(f'{{"text": "a b {n}", "label": "{n % 2}"}},\n' for n in range(4))
+    data = read_examples(write("a.jsonl", lines))
+    assert [(item.line, item.label) for item in data.items] == [(1, "0"), (2, "1"), (3, "0"), (4, "1")]
+    assert any("with a comma behind the object, which is left out: 4" in note for note in data.notes)
+
+
+def test_objects_that_were_written_twice_are_read():
+    assert records(json.dumps(json.dumps(ROWS[0]))) == [(1, ROWS[0])]
+    assert records('"{not} one"') == [(1, {"text": "{not} one"})]
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        ('callback([{"text": "a"}])', "keep only what is between the outermost brackets"),
+        ('var rows = [{"text": "a"}];', "keep only what is between the outermost brackets"),
+        ('\x1e{"text": "a"}', "tr -d '\\036'"),
+        ("[\n// note\n{}]", "no comments"),
+        ("{text: 'a'}", "double quotation marks"),
+        ("{'text': 'a'}", "json.dumps"),
+    ],
+)
+def test_what_is_nearly_json_is_named(text, advice):
+    problems = []
+    records(text, report=problems)
+    assert problems[0].code == "HW115"
+    assert advice in problems[0].advice
+
+
 def test_an_invalid_first_line_leaves_the_others():
     problems = []
     good = '{"text": "b"}\n' * 2

@@ -23,6 +23,8 @@ FILES = {
     "SVMlight": "1 3:1 17:0.5\n-1 2:1 # a\n+1,2 qid:3 4:0.25",
     "Vowpal Wabbit": f"1 |text {WORDS}\n2 |text {WORDS}\n1 |text {WORDS} |more a:1",
     "YAML other than Rasa's": f"- text: {WORDS}\n  label: a\n- text: {WORDS}\n  label: b",
+    "tuples of Python": f"('{WORDS}', 'a')\n(\"it's {WORDS}\", 'b'),\n('{WORDS}', 3)",
+    "databases print": "+------+-------+\n| text | label |\n+------+-------+",
     "a chat": f"[01.03.24, 10:00:11] Ann: {WORDS}\nand loud\n[01.03.24, 10:01:11] Bob B: {WORDS}",
 }
 
@@ -56,6 +58,10 @@ def test_each_line_may_be_a_text_to_predict(kind):
         f"1 1.5 'doc1 |w {WORDS}\n-1 0.5 'doc2 |w {WORDS}\n1 1 'doc3 |w {WORDS}",
         f"01/03/2024, 10:00 - Ann: {WORDS}\n01/03/2024, 10:01 - Bob: {WORDS}\n01/03/2024, 10:02 - Ann: no",
         f"[10:00] <ann> {WORDS}\n[10:01] <bob> {WORDS}\n10:02 <ann> no",
+        f"COPY tickets (text, label) FROM stdin;\n{WORDS}\ta",
+        f"<tickets><ticket label='a'>{WORDS}</ticket></tickets>",
+        f"<doc id='1'>\n{WORDS}\n</doc>\n<doc id='2'>\n{WORDS}\n</doc>",
+        f"(1, '{WORDS}')\n(2, '{WORDS}')\n(1, '{WORDS}')",
     ],
 )
 def test_other_spellings(text):
@@ -75,6 +81,10 @@ def test_other_spellings(text):
         "insert into the slot (blue) your card\ncreate table five\ndrop it",
         "lunch 12:30\ndinner 19:00 20:00\ntea 16:00",
         "<p>a text</p>\n<p>another</p>",
+        "<b>one</b> text",
+        "<p>one text</p>",
+        f"('quoted' {WORDS})\n(see 'a', {WORDS})\n(no)",
+        "+1 for this\n+1 +1\n+ + +",
         f"2024-03-01 10:00,{WORDS},a\n2024-03-02 11:00,{WORDS},b\n2024-03-02 11:00,{WORDS},b",
         f"Ann: {WORDS}\nBob: {WORDS}\nAnn: no",
         "",

@@ -36,8 +36,10 @@ _PLACEHOLDERS = {
     *("unlabelled", "not labeled", "not labelled", "unannotated", "tbd", "todo", "k.a.", "k. a."),
     *("unknown", "unbekannt", "inconnu", "desconocido", "not specified", "not available", "missing"),
     *("keine angabe", "n.v.", "sans objet", "s.o.", "sin datos", "s/o"),
+    *("#nv", "#ref!", "#bezug!", "#value!", "#wert!", "#name?", "#div/0!", "#num!", "#zahl!", "#null!"),
+    *("#error!", "#spill!", "#calc!", "#field!"),
 }
-"""What people write for a missing label, in lower case."""
+"""What people write for a missing label, and the errors of formulas, in lower case."""
 _EXACT = 15  # digits up to which different numbers stay different as floats
 
 

@@ -18,13 +18,15 @@ from headwise.data.formats.json_documents import (
     is_indented_object,
     is_object_with_list,
 )
-from headwise.data.formats.record_envelopes import lift_envelopes, untyped_records
+from headwise.data.formats.record_envelopes import MISSING, lift_envelopes, untyped_records, value_at_path
 from headwise.data.formats.spacy_training import fields_of
 from headwise.data.formats.table_header import is_text_name
 from headwise.data.formats.table_rows import records_from_rows
 
-_MISSING = object()
 _STRING = lazy_pattern(r'\s*"(?:[^"\\]|\\.)*"\s*')
+_ENDS_WITH_COMMA = lazy_pattern(r"\},\s*\Z")
+_SCRIPT = lazy_pattern(r"\s*(?:(?:var|let|const|window\.)\s*\S+\s*=|[\w.$]+\s*=|[\w.$]+\()\s*[\[{]")
+_NOT_JSON = lazy_pattern(r"\s*(?://|/\*|#|[\[{]?\s*[{]?\s*(?:[A-Za-z_$][\w$]*\s*:|'))")
 _PYTHON = lazy_pattern(r"\s*\{'[^']*'\s*:")
 _SURROGATE = lazy_pattern("[\ud800-\udfff]")
 
@@ -58,21 +60,9 @@ def flatten(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
     inner = [name for name in source.requested_columns if "." in name]
     for record in lift_envelopes(flatten_exports(untyped_records(records), source), source):
         for name in inner:
-            if name not in record.fields and (value := _value_at_path(record.fields, name)) is not _MISSING:
+            if name not in record.fields and (value := value_at_path(record.fields, name)) is not MISSING:
                 record.fields[name] = value
         yield record
-
-
-def _value_at_path(fields: object, name: str) -> object:
-    """The value at a path of keys and indices joined by dots; `_MISSING` if there is none."""
-    for step in name.split("."):
-        if isinstance(fields, list) and step.isdecimal() and int(step) < len(fields):
-            fields = fields[int(step)]
-        elif isinstance(fields, dict) and step in fields:
-            fields = fields[step]
-        else:
-            return _MISSING
-    return fields
 
 
 def _objects(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
@@ -97,11 +87,13 @@ def _objects(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
         rows = ((number, _cells_of(text) or [text]) for number, text in lines if text.strip())
         yield from records_from_rows(rows, source)
         return
-    passed_over, ambiguous = 0, Counter[str]()
+    passed_over, with_commas, ambiguous = 0, 0, Counter[str]()
     for number, text in lines:
         if not text.strip():
             source.counts.blank += 1
             continue
+        if start is None and _ENDS_WITH_COMMA.search(text):
+            text, with_commas = text.rstrip().removesuffix(","), with_commas + 1
         try:
             row = fields_of(_DECODER.decode(text))
         except json.JSONDecodeError as error:
@@ -139,6 +131,8 @@ def _objects(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
             yield Record(number, row)
     if passed_over:
         source.notes.append(f"elements that are null, left out: {passed_over:,}")
+    if with_commas:
+        source.notes.append(f"lines with a comma behind the object, which is left out: {with_commas:,}")
     for name, count in ambiguous.items():
         source.notes.append(f"objects with two values of {name!r}, of which the last is read: {count:,}")
 
@@ -186,6 +180,10 @@ def _advice(text: str) -> str:
     """Advice for a file that looks like one large JSON document; otherwise ""."""
     if text.lstrip().startswith("["):
         return "write one object a line, or one array of objects"
+    if text.startswith("\x1e"):
+        return "remove the record separators: tr -d '\\036' < FILE > NEW"
+    if _SCRIPT.match(text):
+        return "it is JavaScript: keep only what is between the outermost brackets, with these"
     if _PYTHON.match(text):
         return "Python wrote it, not JSON: write each record with json.dumps(RECORD)"
     if text.strip() == "{":
@@ -193,6 +191,8 @@ def _advice(text: str) -> str:
             "put every object on one line, for example with: jq -c . file.json (of a list in it: jq -c "
             "'.NAME[]' file.json)"
         )
+    if _NOT_JSON.match(text):
+        return "JSON has no comments, and double quotation marks around names and texts"
     return ""
 
 

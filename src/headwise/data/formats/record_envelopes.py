@@ -23,6 +23,7 @@ from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.columns.column_names import TEXT_NAMES, name_rank
 from headwise.data.columns.file_source import DataSource, Record, look_ahead
 
+MISSING = object()
 _DEPTH = 6  # objects within each other
 _PROSE = 3  # words of a value that is a text, whatever its name
 _MACHINE = lazy_pattern(r"\S*://\S*|\d{4}-\d\d-\d\dT?.*|[\[{].*")  # links, dates and JSON
@@ -41,9 +42,12 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
 
 
 def lift_envelopes(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
-    """The records, with the fields of their inner objects if only these hold a text."""
+    """The records, with the fields of their inner objects if only these hold a text. Records in which a
+    requested path (`data.text`) leads to a value are unchanged."""
     head, records = look_ahead(records, count=50)
-    if any("." in name for name in source.requested_columns) or not _is_envelope(head):
+    paths = [name for name in source.requested_columns if "." in name]
+    is_path = any(value_at_path(record.fields, path) is not MISSING for record in head for path in paths)
+    if is_path or not _is_envelope(head):
         yield from records
         return
     paths = [path for record in head for path, _ in _inner_fields(record.fields)]
@@ -57,6 +61,18 @@ def lift_envelopes(records: Iterator[Record], source: DataSource) -> Iterator[Re
             last = path.rpartition(".")[2]
             fields[last if counts[last] <= 1 else path] = value
         yield Record(record.line, fields)
+
+
+def value_at_path(fields: object, name: str) -> object:
+    """The value at a path of keys and indices joined by dots; `MISSING` if there is none."""
+    for step in name.split("."):
+        if isinstance(fields, list) and step.isdecimal() and int(step) < len(fields):
+            fields = fields[int(step)]
+        elif isinstance(fields, dict) and step in fields:
+            fields = fields[step]
+        else:
+            return MISSING
+    return fields
 
 
 def _is_envelope(head: Sequence[Record]) -> bool:

@@ -11,6 +11,7 @@ lists of tokens and tags, or, if it has none, each paragraph one with its text a
     {"id": 0, "paragraphs": [{"raw": "Tom", "sentences": [{"tokens": [{"orth": "Tom", "ner": "U-PER"}]}]}]}
 """
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from headwise.data.columns.file_source import DataSource, Record, look_ahead
@@ -19,12 +20,24 @@ _CATS = "cats"
 
 
 def fields_of(row: object) -> object:
-    """A text, perhaps with its annotations, as one object; other values are unchanged."""
+    """A text, perhaps with its annotations, as one object; other values are unchanged. A text that is a
+    JSON object, which was written twice, is that object."""
     if isinstance(row, str):
-        return {"text": row}
+        return _object_of(row) or {"text": row}
     if isinstance(row, list) and len(row) == 2 and isinstance(row[0], str) and isinstance(row[1], dict):
         return {"text": row[0], **row[1]}
     return row
+
+
+def _object_of(text: str) -> dict[str, object] | None:
+    """The JSON object that a text is, with names; None if it is none."""
+    if not text.lstrip().startswith('{"'):
+        return None
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
 
 
 def flatten_cats(records: Iterator[Record], source: DataSource) -> Iterator[Record]:

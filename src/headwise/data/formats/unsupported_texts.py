@@ -23,7 +23,7 @@ _XML = lazy_pattern(r"\s*<(?:\?xml|!doctype)\b", re.IGNORECASE)
 _ARFF = lazy_pattern(r"\s*@relation\b", re.IGNORECASE)
 _SQL = lazy_pattern(
     r"\s*(?:insert into\s+\S+\s*(?:\([^()]*\)\s*)?(?:values|select)\b|create table\b.*\("
-    r"|drop table if exists\b|-- .*\bdump\b)",
+    r"|drop table if exists\b|-- .*\bdump\b|copy\s+\S+\s*\([^()]*\)\s+from stdin\b)",
     re.IGNORECASE,
 )
 _NUMBER = r"-?\d+(?:\.\d+)?"
@@ -36,6 +36,8 @@ _VOWPAL_WABBIT = lazy_pattern(
 _ITEM = lazy_pattern(r"\s*-\s+[\w.-]+:(?:\s|$)")
 _KEY = lazy_pattern(r"\s+[\w.-]+:(?:\s|$)")
 _SNIPS = lazy_pattern(r"type:\s*(?:intent|entity)\s*")
+_STRING = r"(?:'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")"
+_TUPLE = lazy_pattern(rf"\s*\(\s*(?:{_STRING}\s*,.*|[^'\"]*,\s*{_STRING}\s*,?\s*)\)\s*,?\s*")
 _DATE = r"\d{1,4}[./-]\d{1,2}[./-]\d{2,4}"
 _TIME = r"\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?:\s?[AaPp]\.?\s?[Mm]\.?)?"
 _MESSAGE = lazy_pattern(
@@ -75,7 +77,9 @@ def _is_yaml(texts: Sequence[str]) -> bool:
     return bool(lines and _ITEM.match(lines[0])) and len(items) > 1 and len(keys) >= len(items)
 
 
-_OPENING_TAG = lazy_pattern(r"\s*<[A-Za-z][\w:.-]*(?:\s+[\w:.-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*\s*>\s*")
+_OPENING_TAG = lazy_pattern(r"\s*<([A-Za-z][\w:.-]*)(?:\s+[\w:.-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*\s*>\s*")
+_CLOSING_TAG = lazy_pattern(r"\s*</([A-Za-z][\w:.-]*)>\s*")
+_ELEMENT = lazy_pattern(r"\s*<([A-Za-z][\w:.-]*)\b[^<>]*>\s*<([A-Za-z][\w:.-]*)\b.*</\1>\s*", re.DOTALL)
 _NAMESPACE = lazy_pattern(r"\s*<[A-Za-z][\w:.-]*\s[^<>]*\bxmlns(?::\w+)?\s*=")
 _TIMES = lazy_pattern(r"(?:\d+:)?\d+:\d+[,.]\d+ --> (?:\d+:)?\d+:\d+[,.]\d+")
 _MAIL_START = lazy_pattern(r"From \S+ .*\d{4}$|(?:Return-Path|Received|From|Date|Subject|Message-ID):\s")
@@ -87,7 +91,14 @@ def _is_xml(texts: Sequence[str]) -> bool:
     """Whether lines begin with a declaration, or with tags."""
     if _first_line(_XML)(texts) or _first_line(_NAMESPACE)(texts):
         return True
-    return len(texts) > 1 and bool(_OPENING_TAG.fullmatch(texts[0])) and texts[1].lstrip().startswith("<")
+    if len(texts) == 1:
+        return _ELEMENT.fullmatch(texts[0]) is not None
+    opening = _OPENING_TAG.fullmatch(texts[0]) if texts else None
+    name = opening[1] if opening else None
+    return name is not None and (
+        texts[1].lstrip().startswith("<")
+        or any((closing := _CLOSING_TAG.fullmatch(text)) and closing[1] == name for text in texts)
+    )
 
 
 def _is_subtitles(texts: Sequence[str]) -> bool:
@@ -144,6 +155,16 @@ _UNSUPPORTED = (
         "an ARFF file (Weka)", _is_arff, "save it as csv, with the names of the attributes as header"
     ),
     _Unsupported("statements of SQL", _first_line(_SQL), "export the table as csv"),
+    _Unsupported(
+        "tuples of Python",
+        _most_lines(_TUPLE),
+        "write them with csv.writer(FILE).writerows(TUPLES), which quotes the texts",
+    ),
+    _Unsupported(
+        "a table as databases print it",
+        _first_line(lazy_pattern(r"\s*\+(?:-+\+){2,}\s*$")),
+        "write it as csv or tsv (mysql --batch, psql --csv, sqlite3 -csv)",
+    ),
     _Unsupported(
         "numbered features (the format of SVMlight)",
         _most_lines(_SVMLIGHT),

@@ -450,5 +450,8 @@ def read_label_field(record: Record, name: str, source: DataSource) -> str | Non
         source.report_error("HW121", problem, record.line, expected="one label", advice=advice)
     else:
         advice = f"fill it in or remove the row{skip_hint}"
+        if source.table == "xlsx":
+            advice += "; of merged cells only the first has a value; if it is a formula, open and save the "
+            advice += "workbook in Excel or LibreOffice, which computes it"
         source.report_error("HW120", "an empty label", record.line, advice=advice)
     return None
