@@ -55,7 +55,9 @@ def test_what_is_not_there_is_told(path, fails):
 
 
 def test_who_cannot_guess_lists_what_is_in_objects(path):
-    with pytest.raises(DataError, match=r"\n  2 'text': 'a text of 0'[\s\S]*\n  said\.0\.is: 'a'") as raised:
+    with pytest.raises(
+        DataError, match=r"\n  2 'text': 'a text of 0'[\s\S]*\n  said\.0\.is: 'a'"
+    ) as raised:
         read_examples(path)
     assert raised.value.code == "HW131"
     labels = [item.label for item in read_examples(path, ReadOptions(label_column="said.0.is")).items]

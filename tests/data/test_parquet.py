@@ -85,12 +85,26 @@ def test_a_table_is_read_as_its_objects_would_be(parquet):
 
 
 def test_what_is_no_text_is_left_out_and_told(parquet):
-    columns = {**TABLE, "image": [{"bytes": b"x", "path": "p"}] * 2, "raw": [b"x", b"y"]}
+    columns = {**TABLE, "image": [{"bytes": b"x", "path": "p"}] * 2, "raw": [b"\xff", b"y"]}
     columns |= {"binary": [{"binary": "no bytes"}] * 2, "__index_level_0__": [3, 5]}
     notes: list[str] = []
     found = rows(parquet(columns), notes)
     assert [*found[0][1]] == ["text", "label", "binary"]
     assert notes == ["columns left out, as they hold bytes: 'image', 'raw'"]
+
+
+@pytest.mark.parametrize("kind", [pa.binary(), pa.large_binary(), pa.dictionary(pa.int32(), pa.binary())])
+def test_bytes_that_are_texts_are_read_as_such(parquet, fails, kind):
+    columns = {"text": [b"it came late", "h\u00f6r".encode(), None], "label": [b"bad", b"good", b"bad"]}
+    path = parquet({name: pa.array(cells, pa.binary()).cast(kind) for name, cells in columns.items()})
+    data = read_examples(path)
+    assert [(item.text, item.label) for item in data.items][:2] == [
+        ("it came late", "bad"),
+        ("h\u00f6r", "good"),
+    ]
+    assert any("bytes that are read as texts in UTF-8: 'text', 'label'" in note for note in data.notes)
+    damaged = {"text": [b"a b"] * 200 + [b"\xfe"], "label": ["x"] * 201}
+    assert fails(read_examples, parquet(damaged)) == ("HW105", 201, None)
 
 
 def test_numbers_of_labels_get_their_names(parquet):
@@ -159,7 +173,7 @@ def test_damaged_files(write, fails, content):
 
 def test_other_errors(parquet, fails):
     assert fails(read_examples, parquet({"text": [], "label": []}))[0] == "HW103"
-    assert fails(read_examples, parquet({"image": [b"x"]}))[0] == "HW103"
+    assert fails(read_examples, parquet({"image": [b"\xff"]}))[0] == "HW103"
     twice = pa.table([["a"], ["b"]], names=["text", "text"])
     assert fails(read_examples, parquet(twice))[0] == "HW112"
     assert fails(read_examples, parquet(TABLE) + "!sheet")[0] == "HW101"

@@ -1,11 +1,11 @@
 """The rows of a Parquet file as JSON objects.
 
 Lists and structs become arrays and objects, other values what JSON has for them. Integer labels of Hugging
-Face data sets are replaced by the label names stored in the file. Columns of bytes (images, audio) are left
-out.
+Face data sets are replaced by the label names stored in the file. Columns of bytes are texts if the first
+ones are valid UTF-8; others (images, audio) are left out.
 
 Codes: HW101 it has no sheets; HW102 damage; HW103 nothing to read in it; HW104 far larger than the file;
-HW112 two columns of one name.
+HW105 bytes that are no text; HW112 two columns of one name.
 """
 
 import json
@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from headwise.core.config import JsonObject
+from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.errors import DataError
 from headwise.data.files.table_cells import cell_text, damage_as_data_error, import_optional_library
 from headwise.data.files.text_lines import BOMB_RATIO, BOMB_SIZE
@@ -60,10 +61,13 @@ def parquet_rows(file: str, sheet: str | None, notes: list[str]) -> Iterator[tup
             for place in range(batch.num_rows):
                 number += 1
                 with _damage_as_error(file):
-                    row = {
-                        name: _json_value(_with_label_names(column[place].as_py(), named.get(name)))
-                        for name, column in cells
-                    }
+                    values = {name: column[place].as_py() for name, column in cells}
+                row = {
+                    name: _decoded(value, name, number, file)
+                    if isinstance(value, bytes)
+                    else _json_value(_with_label_names(value, named.get(name)))
+                    for name, value in values.items()
+                }
                 yield number, row
 
 
@@ -101,6 +105,11 @@ def _columns(opened: Any, file: str, notes: list[str]) -> tuple[list[str], JsonO
     if twice := [name for name, times in Counter(schema.names).items() if times > 1]:
         raise DataError("HW112", f"two columns named {twice[0]!r}", advice="rename one", path=file)
     left = [field.name for field in schema if not _is_readable(field.type)]
+    flat = [name for name in left if _FLAT_BYTES.fullmatch(str(schema.field(name).type))]
+    texts = _columns_of_encoded_texts(opened, flat) if flat else []
+    if texts:
+        notes.append(f"columns of bytes that are read as texts in UTF-8: {abbreviate([*map(repr, texts)])}")
+        left = [name for name in left if name not in texts]
     if left:
         notes.append(f"columns left out, as they hold bytes: {abbreviate([*map(repr, left)])}")
     readable = [name for name in schema.names if name not in (*left, _INDEX)]
@@ -113,6 +122,42 @@ def _columns(opened: Any, file: str, notes: list[str]) -> tuple[list[str], JsonO
             legend = abbreviate([f"{i} is {label_name!r}" for i, label_name in enumerate(names)])
             notes.append(f"the numbers of {name!r} stand for names, which the file gives: {legend}")
     return readable, named
+
+
+_FLAT_BYTES = lazy_pattern(r"(dictionary<values=)?(large_)?binary(_view)?(,.*>)?")
+_LOOKED_AT = 100  # rows
+
+
+def _columns_of_encoded_texts(opened: Any, names: Sequence[str]) -> list[str]:
+    """The columns of bytes that hold texts in UTF-8, as Impala, Hive and old versions of Spark write."""
+    batch = next(opened.iter_batches(_LOOKED_AT, columns=[*names], use_threads=False), None)
+    if batch is None:
+        return []
+    values = {name: [*filter(None, batch.column(name).to_pylist())] for name in names}
+    return [name for name, cells in values.items() if cells and all(map(_is_encoded_text, cells))]
+
+
+def _is_encoded_text(cell: bytes) -> bool:
+    try:
+        text = cell.decode()
+    except UnicodeDecodeError:
+        return False
+    return not any(character < " " and not character.isspace() for character in text)
+
+
+def _decoded(value: bytes, name: str, number: int, file: str) -> str:
+    """A text in UTF-8.
+
+    Raises:
+        DataError: HW105.
+    """
+    try:
+        return value.decode()
+    except UnicodeDecodeError as error:
+        problem = f"bytes in the column {name!r} that are not valid UTF-8: {error.reason}"
+        raise DataError(
+            "HW105", problem, advice="write the column as strings", path=file, line=number
+        ) from None
 
 
 def _is_readable(kind: Any) -> bool:
