@@ -47,6 +47,15 @@ def test_a_label_that_all_texts_have_is_given_to_others_too():
     assert best_threshold(margins, np.array([True, True, True, False])) == (pytest.approx(-1.2), 6 / 7)
 
 
+def test_without_a_label_on_any_text_the_thresholds_are_at_one_half():
+    """By the probabilities alone, which are low and alike, all texts would get all labels."""
+    targets = np.zeros((4, 2), dtype=bool)
+    assert fit_thresholds(np.full((4, 2), -2.5), targets).tolist() == [0.0, 0.0]
+    targets[0] = True
+    weights = np.array([0.0, 1.0, 1.0, 1.0])  # a weight of 0 is no text
+    assert fit_thresholds(np.full((4, 2), -2.5), targets, weights=weights).tolist() == [0.0, 0.0]
+
+
 def drawn_sets(texts: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Logits and labels: what is said of the first is right, that of the second is 2 too low and that of
     the third, which few texts have, 2 too high."""

@@ -83,7 +83,8 @@ def fit_thresholds(
     """The threshold of each label, in logits, `[labels]`.
 
     Each threshold is shrunk towards a shared one. The shared threshold is shrunk towards half of the F1
-    that the probabilities predict, which is optimal for calibrated probabilities (Lipton et al.).
+    that the probabilities predict, which is optimal for calibrated probabilities (Lipton et al.). Where no
+    text has a label, all of them lie at a probability of 1/2: every threshold has an F1 of 0.
 
     Args:
         logits: The calibrated logits of held-out texts.
@@ -94,6 +95,8 @@ def fit_thresholds(
     counts = np.ones(len(logits)) if weights is None else np.asarray(weights, dtype=np.float64)
     counted = counts > 0
     logits, targets, counts = logits[counted], targets[counted], counts[counted]
+    if not targets.any():
+        return np.zeros(logits.shape[1])
     label_counts = np.repeat(counts, logits.shape[1])
     shared = _shrunk_threshold(
         logits.ravel(), targets.ravel(), label_counts, _calibrated_threshold(logits.ravel(), label_counts)

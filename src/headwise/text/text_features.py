@@ -191,7 +191,7 @@ class TextFeatures:
                 raise LongTextError(
                     f"{_where(example) or 'a text'}: {len(tokens):,} words, but the model reads at most "
                     f"{most:,} (--windows.long error); train with --windows.long split, which reads such "
-                    "texts in windows, or split the text"
+                    "texts in windows (in Python: recipe={'windows': {'long': 'split'}}), or split the text"
                 )
         return [tokens[:most] for tokens in words]
 

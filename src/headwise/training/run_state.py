@@ -313,7 +313,7 @@ class OutOfMemoryRetry:
         if len(batch) == 1:
             raise HeadwiseError(
                 f"the memory is not enough to learn from one text ({what}); read it in shorter windows "
-                "(--windows.words), shorten it, or take a smaller encoder",
+                "(windows.words), shorten it, or take a smaller encoder",
                 code="HW410",
             )
         _log.info(

@@ -182,6 +182,13 @@ def test_callbacks_follow_a_run_on_files(tiny, tmp_path):
         report.score("acuracy")
 
 
+def test_column_names_of_soft_labels_in_arrow(tiny):
+    arrow = pytest.importorskip("pyarrow")
+    shares = np.linspace(0, 1, len(TEXTS))
+    y = arrow.table({"dark": shares, "bright": 1 - shares})
+    assert TextClassifier(recipe=tiny, epochs=1).fit(TEXTS, y).classes_.tolist() == ["bright", "dark"]
+
+
 def test_columns_of_arrow_and_polars(fitted, tiny):
     arrow = pytest.importorskip("pyarrow")
     wanted = fitted.predict(TEXTS).tolist()
@@ -226,3 +233,12 @@ def test_the_example_of_tracking_logs_every_epoch(tiny, tmp_path):
     steps, final = [step for step, values in logged if "accuracy" in values], logged[-1][1]
     assert steps == list(range(1, len(steps) + 1))
     assert final["final/accuracy"] == report.score("accuracy")
+
+
+def test_columns_of_pandas_that_have_numbers_as_names(tiny):
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame(TEXTS)
+    classifier = TextClassifier(recipe=tiny, epochs=1, text_column="0").fit(table, LABELS)
+    assert classifier.predict(table).tolist() == classifier.predict(table[[0]].rename(columns=str)).tolist()
+    with pytest.raises(TypeError, match="text_column is 0; expected a text, '0'"):
+        TextClassifier(recipe=tiny, text_column=0).fit(table, LABELS)

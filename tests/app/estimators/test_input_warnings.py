@@ -58,3 +58,9 @@ def test_numbers_that_are_texts(number, message):
     assert _number_column(["1.5", "2"]).tolist() == [1.5, 2.0]
     with pytest.raises(ValueError, match=message):
         _number_column(["1.5", number])
+
+
+def test_a_warning_names_the_line_that_called_the_estimator(row, tiny):
+    with pytest.warns(UserWarning, match="training .* too") as caught:
+        row.kind(recipe=tiny, epochs=1).fit(row.X, row.y, dev=(row.X[:6], row.y[:6]))
+    assert {warning.filename for warning in caught} == {__file__}

@@ -1,5 +1,7 @@
 """Labels as the columns of pandas bring them, and what is no label."""
 
+from datetime import date
+from decimal import Decimal
 from enum import Enum
 
 import numpy as np
@@ -151,3 +153,16 @@ def test_two_columns_of_one_name_are_told(tiny):
 def test_a_missing_text_is_told(unfitted):
     with pytest.raises(TypeError, match=r"X\[1\] is None; expected a text; write '' where there is none"):
         unfitted.fit(["a b", None], ["x", "y"])
+
+
+@pytest.mark.parametrize(
+    ("label", "message"),
+    [
+        (Decimal(3), r"y has the label Decimal\('3'\) of the type Decimal; give labels as texts"),
+        (date(2020, 1, 3), r"the label datetime.date\(2020, 1, 3\) of the type date; give labels as texts"),
+        (2**70, "which needs more than 64 bits; give labels as texts"),
+    ],
+)
+def test_labels_of_other_types_are_named(unfitted, label, message):
+    with pytest.raises(TypeError, match=message):
+        unfitted.fit(X, [label] * len(X))

@@ -75,7 +75,13 @@ def test_lists_of_labels_in_cross_validation(tiny):
         (["one", "two"], [[0, 1], [1, 0]], TypeError, r"expected texts, or if these are .* np.array\(y\)"),
         (["one"], [["a"], []], ValueError, "inconsistent numbers of samples"),
         (["one", "two"], [[], []], ValueError, "y has no labels"),
-        (["one", "two"], np.array([[0, 2], [1, 0]]), ValueError, "not of zeros and ones"),
+        (
+            ["one", "two"],
+            np.array([[0, 2], [1, 0]]),
+            ValueError,
+            r"y\[0\] is \[0, 2\]; expected zeros and ones",
+        ),
+        (["one", "two"], [["a"], ["b", " "]], ValueError, r"y\[1\] has the empty label ' '; leave it out"),
     ],
 )
 def test_what_cannot_be_fitted(tiny, X, y, error, message):
@@ -145,3 +151,33 @@ def test_a_matrix_has_a_column_for_each_label(tiny):
         named.score(X, some)
     with pytest.raises(ValueError, match=wanted):
         MultiLabelClassifier(recipe=tiny, epochs=1).fit(X, Frame(y, NAMES), dev=(X, some))
+
+
+def test_missing_cells_of_pandas_are_named(tiny):
+    pandas = pytest.importorskip("pandas")
+    y = pandas.DataFrame({"a": pandas.array([1, None], dtype="Int64"), "b": [0, 1]})
+    with pytest.raises(ValueError, match=r"y\[1\] is \[nan, 1\]; expected zeros and ones"):
+        MultiLabelClassifier(recipe=tiny).fit(["one", "two"], y)
+
+
+def test_labels_are_the_column_names_of_an_arrow_table(tiny):
+    arrow = pytest.importorskip("pyarrow")
+    X, sets = data(30)
+    y = MultiLabelBinarizer(classes=["wind", "rain", "sun"]).fit_transform(sets)
+    table = arrow.table({"wind": y[:, 0], "rain": y[:, 1], "sun": y[:, 2]})
+    assert MultiLabelClassifier(recipe=tiny, epochs=1).fit(X, table).classes_.tolist() == [
+        "wind",
+        "rain",
+        "sun",
+    ]
+
+
+def test_labels_that_no_text_has_are_not_predicted(tiny):
+    X, _ = data(30)
+    classifier = MultiLabelClassifier(recipe=tiny, epochs=1).fit(X, np.zeros((30, 2), dtype=int))
+    assert not classifier.predict(X).any()
+
+
+def test_a_score_needs_texts(fitted):
+    with pytest.raises(ValueError, match="X has no texts; a score needs one or more"):
+        fitted.score([], [])

@@ -144,3 +144,16 @@ def test_given_dev(tiny):
     assert classifier._info["data"]["dev"]["texts"] == 7
     with pytest.raises(ValueError, match=r"labels of dev that y does not have: \['strange'\]"):
         PairClassifier(recipe=tiny).fit(X, y, dev=(X[:1], ["strange"]))
+
+
+def test_tables_and_lists_of_arrow(fitted, tiny):
+    arrow = pytest.importorskip("pyarrow")
+    X, y = pairs(20, seed=1)
+    table = arrow.table(dict(zip(("first", "second"), zip(*X, strict=True), strict=True)))
+    wanted = fitted.predict_proba(X)
+    for form in (table, arrow.array([list(pair) for pair in X])):
+        np.testing.assert_array_equal(fitted.predict_proba(form), wanted)
+    again = PairClassifier(recipe=tiny, epochs=1).fit(table, y)
+    assert again.feature_names_in_.tolist() == ["first", "second"]
+    with pytest.raises(ValueError, match="columns 'second' and 'first', in training they were"):
+        again.predict(table.select(["second", "first"]))

@@ -3,7 +3,6 @@
 import signal
 import tempfile
 import threading
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
@@ -19,7 +18,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from headwise.app.configuration import Sections, read_preset
-from headwise.app.estimators.estimator_inputs import Inputs, texts_of
+from headwise.app.estimators.estimator_inputs import Inputs, texts_of, warn_caller
 from headwise.app.model_session import ModelSession
 from headwise.app.training_request import resolve
 from headwise.artifacts import save_model
@@ -218,7 +217,7 @@ class TextEstimator(BaseEstimator, Generic[ModelType]):
         nouns = plan.parts.item_type.nouns
         overlaps = (overlap.message(nouns) for overlap in plan.overlaps(between_parts=dev is not None))
         for warning in (*overlaps, *plan.warnings(result)):
-            warnings.warn(warning, stacklevel=3)
+            warn_caller(warning)
         return self
 
     def __sklearn_tags__(self) -> Tags:

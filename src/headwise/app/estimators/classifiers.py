@@ -25,8 +25,10 @@ from headwise.app.estimators.estimator_inputs import (
     Weights,
     check_targets,
     check_unique_names,
+    column_names,
     dimensions,
     plain_str,
+    scoring_weights,
     unpack_dev,
     warn_of_blanks,
     warn_of_other_order,
@@ -114,7 +116,7 @@ class LabelEstimator(EmbeddingMethods, ClassifierMixin, TextEstimator[LabelModel
                 f"model has, like {model_label!r} ({type(model_label).__name__}): labels that were read "
                 "from a file are texts"
             )
-        return super().score(X, targets, sample_weight)
+        return super().score(X, targets, scoring_weights(targets.tolist(), sample_weight))
 
     def _fit_labelled(self, answered: LabelledItems, dev: LabelledItems | None) -> Self:
         """Train on labelled items and set the fitted attributes."""
@@ -196,6 +198,7 @@ def check_labels(y: Targets) -> np.ndarray:
             raise ValueError(f"y[{place}] is {label!r}, an empty label; leave such texts out")
     if targets.dtype.kind in "OUT":
         texts = all(isinstance(label, str) for label in values)
+        _check_label_type(values[0] if values else "")
         kinds = sorted({type(label).__name__ for label in values})
         if not texts and len(kinds) > 1:
             raise TypeError(f"y has labels of several types, {', '.join(kinds)}; expected one")
@@ -205,6 +208,19 @@ def check_labels(y: Targets) -> np.ndarray:
         raise TypeError(f"y has labels of the type {targets.dtype}; give them as texts")
     check_classification_targets(targets)
     return targets + 0.0 if targets.dtype.kind == "f" else targets  # -0.0 is 0.0
+
+
+def _check_label_type(label: object) -> None:
+    """Check the type of a label in a column of objects. Wider integers have no type in NumPy.
+
+    Raises:
+        TypeError: It is neither a text, nor a number of 64 bits or fewer, nor a boolean.
+    """
+    if isinstance(label, int) and not -(2**63) <= label < 2**64:
+        raise TypeError(f"y has the label {label}, which needs more than 64 bits; give labels as texts")
+    if not isinstance(label, str | int | float):
+        name = type(label).__name__
+        raise TypeError(f"y has the label {label!r:.80} of the type {name}; give labels as texts")
 
 
 def check_single_labels(labels: Sequence[object]) -> None:
@@ -336,7 +352,7 @@ def _examples(
         check_single_labels(y)
     shape = np.shape(cast(Any, y))
     if len(shape) == 2 and shape[1] > 1:
-        columns = list(getattr(y, "columns", range(shape[1])))
+        columns = column_names(y) or list(range(shape[1]))
         check_unique_names(columns)
         names = check_labels(columns)
         if known_labels is not None and set(map(str, names)) != set(map(str, known_labels)):

@@ -1,11 +1,13 @@
 """What estimators read: texts, targets and weights in lists, arrays and columns of tables."""
 
+import sys
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import check_consistent_length
 
 from headwise.data.readers.tabular_cells import is_missing
@@ -70,6 +72,12 @@ def column_values(column: Any) -> list[Any]:
     return column.to_pylist() if hasattr(column, "to_pylist") else list(column)
 
 
+def column_names(table: Any) -> list[Any]:
+    """The column names of a table of pandas, Polars or Arrow; empty for anything else."""
+    names = getattr(table, "column_names", None)  # Arrow, whose `columns` are the values
+    return list(getattr(table, "columns", ()) if names is None else names)
+
+
 def texts_of(X: Inputs) -> list[str]:
     """A column of texts as a list of plain strings.
 
@@ -80,7 +88,7 @@ def texts_of(X: Inputs) -> list[str]:
     if dimensions(X) == 2 and cast(Any, X).shape[1] == 1:  # a DataFrame, or a list after resampling
         X = np.asarray(X, dtype=object)[:, 0]
     if (count := dimensions(X)) != 1:
-        names = [*map(repr, getattr(X, "columns", ()))]
+        names = [*map(repr, column_names(X))]
         shown = f" of its {len(names)}: {', '.join(names[:8])}{', ...' * (len(names) > 8)}" if names else ""
         raise ValueError(f"X has {count} dimensions; expected a list or one column of texts{shown}")
     texts = column_values(X)
@@ -91,6 +99,14 @@ def texts_of(X: Inputs) -> list[str]:
     return [plain_str(text) for text in texts]
 
 
+def warn_caller(message: str) -> None:
+    """Warn, with the line outside of headwise that called it as the place."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("headwise."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, stacklevel=level)
+
+
 def warn_of_other_order(X: Inputs, y: Targets) -> None:
     """Warn if X and y are of pandas and have the same index in different orders: they are read row by row,
     as in scikit-learn."""
@@ -98,10 +114,9 @@ def warn_of_other_order(X: Inputs, y: Targets) -> None:
     if not (hasattr(first, "equals") and hasattr(second, "equals")) or first.equals(second):  # type: ignore[union-attr]
         return
     if len(first) == len(second) and first.sort_values().equals(second.sort_values()):  # type: ignore
-        warnings.warn(
+        warn_caller(
             "X and y have the same index in different orders, and are read row by row; if the index tells "
-            "which belong together, give y.loc[X.index]",
-            stacklevel=3,
+            "which belong together, give y.loc[X.index]"
         )
 
 
@@ -111,7 +126,7 @@ def warn_of_blanks(labels: Iterable[object]) -> None:
     counts = Counter(map(str.strip, texts))
     if variants := [label for label in texts if counts[label.strip()] > 1]:
         shown = ", ".join(map(repr, variants[:4]))
-        warnings.warn(f"y has labels that differ in white space at their ends only: {shown}", stacklevel=4)
+        warn_caller(f"y has labels that differ in white space at their ends only: {shown}")
 
 
 def check_targets(y: Targets, answers: str) -> Sequence[Any]:
@@ -165,3 +180,15 @@ def weights_for(texts: Sequence[object], weights: Weights) -> list[float]:
         raise ValueError("sample_weight must be finite numbers, 0 or more, and not all 0")
     check_consistent_length(texts, counts)
     return counts.tolist()
+
+
+def scoring_weights(texts: Sequence[object], weights: Weights) -> NDArray[np.float64] | None:
+    """The sample weights of a score, `[texts]`, at most 1 so that the sum is finite; None for None.
+
+    Raises:
+        ValueError: See `weights_for`.
+    """
+    if weights is None:
+        return None
+    counts = np.array(weights_for(texts, weights))
+    return counts / counts.max(initial=0.0) if counts.any() else counts

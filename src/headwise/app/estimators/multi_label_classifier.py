@@ -19,8 +19,10 @@ from headwise.app.estimators.estimator_inputs import (
     Weights,
     check_targets,
     check_unique_names,
+    column_names,
     dimensions,
     plain_str,
+    scoring_weights,
     unpack_dev,
     warn_of_blanks,
     warn_of_other_order,
@@ -29,6 +31,7 @@ from headwise.app.estimators.estimator_inputs import (
 from headwise.app.estimators.table_columns import TableEstimator
 from headwise.artifacts.model_info import ModelInfo
 from headwise.data.items.examples import MultiLabelExample, as_example
+from headwise.data.readers.tabular_cells import is_missing
 from headwise.nn.networks.text_models import MultiLabelModel
 
 
@@ -128,6 +131,8 @@ class MultiLabelClassifier(
                 "no names"
             )
         items = self._items(X)
+        if not items:
+            raise ValueError("X has no texts; a score needs one or more")
         texts, predictions = [as_example(item).text for item in items], self._predicted(items)
         examples, _ = _examples_multi_label(texts, predictions, class_names)
         predicted = [example.labels for example in examples]
@@ -136,7 +141,7 @@ class MultiLabelClassifier(
             set(predicted_labels) == set(true_labels)
             for predicted_labels, true_labels in zip(predicted, true, strict=True)
         ]
-        return float(np.average(right, weights=cast(Any, sample_weight)))
+        return float(np.average(right, weights=scoring_weights(right, sample_weight)))
 
     def _take(self, model: MultiLabelModel, info: ModelInfo) -> None:
         super()._take(model, info)
@@ -184,7 +189,7 @@ def _examples_multi_label(
 
 def _column_names(y: Targets) -> list[str] | None:
     """The column names of a DataFrame; None if they are just 0, 1, ..., or y is no DataFrame."""
-    names = list(getattr(y, "columns", ()))
+    names = column_names(y)
     if names == list(range(len(names))):
         return None
     check_unique_names(names)
@@ -196,8 +201,13 @@ def _indicator_matrix(y: Targets) -> NDArray[np.bool_] | None:
     if not (issparse(y) or dimensions(y) == 2):
         return None
     values: Any = np.asarray(cast(Any, y).toarray() if issparse(y) else y)
-    if not np.isin(values, (0, 1)).all():
-        raise ValueError("y is a matrix, but not of zeros and ones")
+    if values.dtype.kind == "O":  # NA of pandas cannot be compared
+        values = np.where(np.vectorize(is_missing, otypes=[np.bool_])(values), np.nan, values)
+    if not (right := np.isin(values, (0, 1)).all(axis=1)).all():
+        place = int((~right).argmax())
+        raise ValueError(
+            f"y[{place}] is {values[place].tolist()!r:.80}; expected zeros and ones, one for each label"
+        )
     return values.astype(np.bool_)
 
 
@@ -212,4 +222,6 @@ def _label_tuple(labels: object, place: int) -> tuple[str, ...]:
                 else ""
             )
             raise TypeError(f"y[{place}] has the label {label!r:.80}; expected texts{fix}")
+        if not label.strip():
+            raise ValueError(f"y[{place}] has the empty label {label!r}; leave it out of the list")
     return tuple(dict.fromkeys(map(plain_str, labels)))

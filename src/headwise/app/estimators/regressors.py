@@ -26,7 +26,10 @@ from headwise.app.estimators.estimator_inputs import (
     Weights,
     check_is_list,
     check_targets,
+    column_names,
+    column_values,
     plain_str,
+    scoring_weights,
     unpack_dev,
     warn_of_other_order,
     weights_for,
@@ -54,7 +57,8 @@ class RegressionEstimator(EmbeddingMethods, RegressorMixin, TextEstimator[Number
     def score(self, X: Inputs, y: Targets, sample_weight: Weights = None) -> float:
         """R² of the predictions, as in scikit-learn."""
         check_is_fitted(self, "model_")
-        return super().score(X, _number_column(y), sample_weight)
+        numbers = _number_column(y)
+        return super().score(X, numbers, scoring_weights(numbers.tolist(), sample_weight))
 
     def _fit_numbers(self, answered: Sequence[Any], dev: tuple[Inputs, Targets] | None) -> Self:
         if len({item.label for item in answered}) < 2:
@@ -288,7 +292,11 @@ def _pairs_of_rows(X: Inputs) -> list[Pair]:
     table: Any = X
     if hasattr(table, "itertuples"):  # pandas
         table = table.itertuples(index=False, name=None)
-    rows: list[Any] = list(table.iter_rows() if hasattr(table, "iter_rows") else table)  # Polars
+    elif hasattr(table, "column_names"):  # Arrow
+        table = zip(*(column.to_pylist() for column in table.columns), strict=True)
+    rows: list[Any] = (
+        list(table.iter_rows()) if hasattr(table, "iter_rows") else column_values(table)
+    )  # Polars
     for place, row in enumerate(rows):
         if (
             isinstance(row, (str, Mapping, *UNORDERED_TYPES))
@@ -302,5 +310,5 @@ def _pairs_of_rows(X: Inputs) -> list[Pair]:
 
 def _column_names(X: Inputs) -> list[str]:
     """The column names of a table if they are strings; else an empty list."""
-    names: list[str] = list(getattr(X, "columns", ()))
+    names = column_names(X)
     return names if all(isinstance(name, str) for name in names) else []

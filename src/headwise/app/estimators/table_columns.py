@@ -9,7 +9,13 @@ import numpy as np
 
 from headwise.app.configuration import Sections
 from headwise.app.estimators.base_estimator import TextEstimator
-from headwise.app.estimators.estimator_inputs import Inputs, column_values, plain_str, texts_of
+from headwise.app.estimators.estimator_inputs import (
+    Inputs,
+    column_names,
+    column_values,
+    plain_str,
+    texts_of,
+)
 from headwise.artifacts.model_info import ModelInfo
 from headwise.core.errors import ConfigError
 from headwise.data.columns.column_names import join_text_parts, joined_column_names
@@ -125,6 +131,10 @@ class TableEstimator(TextEstimator[ModelType]):
     def _texts(self, X: Inputs) -> list[str]:
         if self.text_column is None or not _is_table(X):
             return texts_of(X)
+        if not isinstance(self.text_column, str):
+            raise TypeError(
+                f"text_column is {self.text_column!r}; expected a text, {str(self.text_column)!r}"
+            )
         names = joined_column_names(self.text_column, _column_names(X))
         parts = [texts_of(_texts_in(_column_cells(X, name))) for name in names]
         return parts[0] if len(parts) == 1 else [join_text_parts(row) for row in zip(*parts, strict=True)]
@@ -170,8 +180,8 @@ def _is_table(X: Inputs) -> bool:
 
 
 def _column_names(X: Any) -> list[str]:
-    if (names := getattr(X, "column_names", None)) or hasattr(X, "columns"):  # Arrow has both
-        return [plain_str(name) for name in names or X.columns]
+    if hasattr(X, "column_names") or hasattr(X, "columns"):
+        return [plain_str(name) for name in column_names(X)]
     rows = [X] if isinstance(X, Mapping) else X
     return list(dict.fromkeys(name for row in rows for name in row))
 
@@ -194,7 +204,8 @@ def _column_cells(X: Any, name: str) -> list[Any]:
         raise ConfigError(f"X has {count} columns {name!r}; rename all but one", code="HW112")
     if isinstance(X, Sequence):
         return [row.get(name) for row in X]
-    return column_values(X[name])
+    keys = list(X) if isinstance(X, Mapping) else column_names(X)
+    return column_values(X[keys[names.index(name)]])  # pandas numbers columns without names
 
 
 def _texts_in(cells: Sequence[object]) -> list[Any]:

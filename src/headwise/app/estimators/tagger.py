@@ -111,6 +111,8 @@ def _tagged_sentences(
     tags = [_strings_of_row("y", place, row, may_be_empty) for place, row in enumerate(rows)]
     check_consistent_length(words, tags)
     for place, (tokens, named) in enumerate(zip(words, tags, strict=True)):
+        if not all(map(str.strip, named)):
+            raise ValueError(f"y[{place}] has an empty tag; write O for a word without one")
         if len(tokens) != len(named):
             raise ValueError(f"X[{place}] has {len(tokens)} words and y[{place}] {len(named)} tags")
     rows = enumerate(zip(words, tags, weights_for(words, weights), strict=True))

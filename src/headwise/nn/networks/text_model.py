@@ -185,7 +185,8 @@ class TextEncoderModel(NoveltyMember, WordModel, Generic[OutputsType]):
             section = "regressor" if isinstance(self.outputs, NumberOutputs) else "classifier"
             raise BaseError(
                 f"base {self.config.base.name!r}: its encoder does not fit these settings of encoder, "
-                f"{section} and model.readout; leave them out, or use --base.encoder off",
+                f"{section} and model.readout; leave them out, or use --base.encoder off "
+                "(in Python: recipe={'base': {'encoder': 'off'}})",
                 code="HW803",
             )
         for name, values in encoder.weights.items():
