@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from benchmarks.defaults.default_results import ALL, OURS, Found
+from benchmarks.defaults.default_results import ALL, OURS, Found, set_of
 from benchmarks.defaults.default_table import size_name
 
 FROZEN = ("e5-small", "mpnet")
@@ -28,19 +28,21 @@ Table = tuple[list[str], list[list[str]]]
 
 def encoder_table(found: Found, systems: Sequence[str]) -> Table:
     """Head and rows of systems with a sentence encoder, and of frozen MiniLM with logistic regression,
-    beside the default: test accuracy on the same training texts, and the means of each size."""
+    beside the default: test accuracy on the same training texts, and the means of each size, in which the
+    splits of a set count as one."""
     head = ["system", "set", "labels", "the system", "frozen MiniLM", "the default", "difference"]
-    scores: dict[tuple[str, int], list[list[float]]] = {}
+    scores: dict[tuple[str, int], dict[str, list[list[float]]]] = {}
     rows: list[list[str]] = []
     for job in sorted(found, key=lambda job: (job.system, job.texts, job.set, job.seed)):
         ours, minilm = (found.get(replace(job, system=name)) for name in (OURS, "minilm"))
         if job.system in systems and ours and minilm:
             values = [100 * run["test"] for run in (found[job], minilm, ours)]
-            scores.setdefault((job.system, job.texts), []).append(values)
+            of_sets = scores.setdefault((job.system, job.texts), {})
+            of_sets.setdefault(set_of(job.set), []).append(values)
             rows.append([job.system, f"`{job.set}`", f"{job.texts:,}", *_compared(values)])
-    for (system, texts), of_size in scores.items():
-        means = np.mean(of_size, axis=0).tolist()
-        rows.append([system, f"mean of {len(of_size)}", f"{texts:,}", *_compared(means)])
+    for (system, texts), of_sets in scores.items():
+        means = np.mean([np.mean(runs, axis=0) for runs in of_sets.values()], axis=0).tolist()
+        rows.append([system, f"mean of {len(of_sets)}", f"{texts:,}", *_compared(means)])
     return head, rows
 
 

@@ -33,6 +33,16 @@ def test_frozen_encoders_stand_beside_the_default_on_the_same_texts():
     ]
 
 
+def test_splits_of_a_set_count_as_one_set_in_the_mean():
+    splits = {
+        Job(f"helpdesk/{split}", system, 250, 0): run(test)
+        for split, tests in enumerate(((0.9, 0.8, 0.7), (0.7, 0.8, 0.9)))
+        for system, test in zip(("e5-small", "minilm", "headwise"), tests, strict=True)
+    }
+    mean = encoder_table(DEFAULT | splits, ("e5-small",))[1][-1]  # of 65 / 65 / 65 and 80 / 80 / 80
+    assert mean == ["e5-small", "mean of 3", "250", "70.0", "70.0", "70.0", "+0.0"]
+
+
 def test_the_way_to_the_teacher_is_that_of_the_means():
     taught = {"unlabelled": 5_000, "teacher_texts_per_second": 10.0}
     distilled = {
