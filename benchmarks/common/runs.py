@@ -261,7 +261,7 @@ class Bench(ABC):
             for name in names:
                 if name not in known:
                     near = get_close_matches(name, known, 1)
-                    hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
+                    hint = f"did you mean {near[0]}?" if near else f"expected one of {', '.join(known)}"
                     parser.error(f"unknown {what} {name!r}; {hint}")
         if given.table:
             self.show(self.found(given.only, given.systems))

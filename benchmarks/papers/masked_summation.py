@@ -91,7 +91,7 @@ class Summation(nn.Module):
     def __init__(self, encoder: str):
         super().__init__()
         if encoder not in SETTINGS:
-            raise ConfigError(f"unknown model {encoder!r}; known are {', '.join(SETTINGS)}")
+            raise ConfigError(f"unknown model {encoder!r}; expected one of {', '.join(SETTINGS)}")
         module, kind = ENCODERS["star-transformer" if encoder in ABLATIONS else encoder]
         config = kind(width=WIDTH, dropout=0.0, **SETTINGS[encoder])
         self.inputs = nn.Linear(FEATURES, WIDTH)

@@ -120,7 +120,7 @@ class Translation(Task):
 
     def make(self, model: str) -> Translator:
         if model not in MODELS:
-            raise HeadwiseError(f"unknown model {model!r}; known are {', '.join(MODELS)}")
+            raise HeadwiseError(f"unknown model {model!r}; expected one of {', '.join(MODELS)}")
         return Translator(MODELS[model], *(len(side.words) for side in self.sides))
 
     def loss(self, model: Translator, seed: list[int]) -> Tensor:

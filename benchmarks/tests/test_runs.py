@@ -156,7 +156,7 @@ def test_the_table_never_writes_and_needs_no_data(bench, monkeypatch, tmp_path, 
     ("words", "said"),
     [
         (["--systems", "onne"], "unknown system 'onne'; did you mean one?"),
-        (["--only", "zzz"], "unknown data set 'zzz'; known are a, b"),
+        (["--only", "zzz"], "unknown data set 'zzz'; expected one of a, b"),
     ],
 )
 def test_unknown_names(bench, words, said, capsys):

@@ -76,7 +76,7 @@ def forge_weights(folder, sign):
 def test_no_folder(tmp_path):
     refused_as("HW501", "no such folder", tmp_path / "x")
     (tmp_path / "file").write_text("x")
-    refused_as("HW501", "is no folder", tmp_path / "file")
+    refused_as("HW501", "is not a folder", tmp_path / "file")
 
 
 def test_a_folder_reached_through_a_link(folder, tmp_path):
@@ -655,6 +655,6 @@ def test_another_number_of_kept_weights(many_labels, sign, kept):
 def test_a_model_is_no_folder():
     for given in (torch.nn.Linear(1, 1), None):
         for read in (load_model, read_info):
-            with pytest.raises(StoreError, match=r"is no folder.*save_model") as caught:
+            with pytest.raises(StoreError, match=r"is not a folder.*save_model") as caught:
                 read(given)
             assert caught.value.code == "HW501"

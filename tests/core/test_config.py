@@ -144,7 +144,7 @@ def test_missing_and_unknown_settings():
         from_dict(Outer, {})
     with pytest.raises(ConfigError, match=r"unknown setting 'text-nam'; did you mean 'text-name'\?"):
         from_dict(Outer, {"whole": 1, "text-nam": "a"})
-    with pytest.raises(ConfigError, match="unknown setting 'zzz'; known are whole, number"):
+    with pytest.raises(ConfigError, match="unknown setting 'zzz'; expected one of whole, number"):
         from_dict(Outer, {"whole": 1, "zzz": "a"})
     with pytest.raises(ConfigError, match="expected a table"):
         from_dict(Outer, [])  # type: ignore[arg-type]
@@ -154,7 +154,7 @@ def test_unknown_names_the_nearest():
     assert "did you mean 'transformer'?" in str(
         unknown_name_error("encoder", "transfomer", ["bilstm", "transformer"])
     )
-    assert "known are a, b" in str(unknown_name_error("encoder", "zzzz", ["a", "b"]))
+    assert "expected one of a, b" in str(unknown_name_error("encoder", "zzzz", ["a", "b"]))
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ def test_a_file_in_memory(write):
         "line 1 is a header - override with --no-header",
         "columns guessed: text='text', label='label' - override with --text-column/--label-column",
         "blank lines passed over: 1",
-        "labels with invisible characters, or white space at their ends, which are taken away: 1",
+        "leading or trailing white space or invisible characters stripped from 1 label",
     )
 
 

@@ -51,7 +51,7 @@ def test_of_many_items_some_places_are_kept():
 )
 def test_what_a_folder_says_is_not_believed(kept):
     assert RiskCoverageCurve.from_json(kept) is None
-    with pytest.raises(ConfigError, match="train anew"):
+    with pytest.raises(ConfigError, match="train a new model"):
         confidence_threshold("precision=0.9", kept)
 
 

@@ -36,9 +36,7 @@ class ExportedSession(Session):
 
     def __init__(self, folder: Path | str, device: str = "auto", threads: int | None = None):
         if device not in ("auto", "cpu"):
-            raise ConfigError(
-                f"--device {device}: exported models compute on the processor; expected cpu or auto"
-            )
+            raise ConfigError(f"--device {device}: exported models run on the CPU; expected cpu or auto")
         self.folder, self.model = folder, load_exported(folder, threads=threads)
         self.info = exported_info(folder)
         self.task_name = self.model.settings.task

@@ -142,7 +142,7 @@ class HeadwiseComponent(Pipe):
         tags = model.tags if session.item_type.has_tags and self.attribute == "pos" else ()
         if bad := [tag for tag in tags if tag not in POS]:
             raise ConfigError(
-                f"{files.name}: attribute = pos, but {bad[0]!r} is no part of speech of Universal "
+                f"{files.name}: attribute = pos, but {bad[0]!r} is not a part of speech of Universal "
                 "Dependencies, the only ones that spaCy takes there; leave it at tag"
             )
         self._loaded = session, files

@@ -42,9 +42,8 @@ def warn_of_label_problems(parts: DataParts, request: TrainingRequest, reporter:
     for finding in findings:
         reporter.warn(f"{finding.message}; {finding.fix}")
     if findings and os.path.exists(file.data.path) and not read_once(file.data.path):
-        reporter.note(
-            f"headwise doctor {' '.join(_reading_arguments(file.data.path, request.run_config))} says where"
-        )
+        arguments = " ".join(_reading_arguments(file.data.path, request.run_config))
+        reporter.note(f"run `headwise doctor {arguments}` for the lines")
 
 
 LEAST_UNLABELLED = 200
@@ -166,7 +165,7 @@ def check_output_folder(output: Path, *, resume: bool | None, overwrite: bool) -
     contents = "run" if begun else "model" if (output / MANIFEST).exists() else "nothing"
     if not resume and not overwrite and (begun or is_headwise_folder(output)):
         what = "an interrupted run" if begun else "a model"
-        advice = "--resume to go on with it, " if begun and resume is not None else ""
+        advice = "--resume to continue it, " if begun and resume is not None else ""
         raise ConfigError(
             f"{output} holds {what}; add {advice}--overwrite to replace it, or name another folder"
         )

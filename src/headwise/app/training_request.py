@@ -382,7 +382,7 @@ def _report_warm_start(previous: PreviousModel, parts: DataParts, reporter: Repo
         shown = abbreviate([f"{label!r} ({their_label!r} there)" for label, their_label in names.items()])
         reporter.warn(
             f"numbers as labels that {previous.name} spells otherwise are new labels to it: "
-            f"{shown}; write them alike to go on with what it knows of them"
+            f"{shown}; write them the same way to reuse what it has learned of them"
         )
 
 

@@ -240,7 +240,7 @@ def model_html(model: Any, info: ModelInfo) -> str:
         ("size", f"{size:.1f} MB in memory"),
     ]
     if metrics.texts_per_second is not None:
-        speed = f"{metrics.texts_per_second:,.0f} {metric_table.of} a second when it was trained"
+        speed = f"{metrics.texts_per_second:,.0f} {metric_table.of} per second when it was trained"
         facts.append(("speed", speed))
     baseline = metrics.systems.get("baseline")
     primary_metric = replace(

@@ -168,13 +168,13 @@ class VerifiedFolder:
         self.form = form
         if not isinstance(folder, str | PathLike):
             raise StoreError(
-                f"a {type(folder).__name__} is no folder; give the folder of a model (of one in memory "
+                f"a {type(folder).__name__} is not a folder; give the folder of a model (of one in memory "
                 "what estimator.save or headwise.save_model made)",
                 code="HW501",
             )
         self.path = path = Path(folder)
         if not path.is_dir():
-            problem = "this is no folder" if path.exists() else "there is no such folder"
+            problem = "this is not a folder" if path.exists() else "there is no such folder"
             raise StoreError(f"{path}: {problem}; give the folder of a model", code="HW501")
         if not (path / MANIFEST).is_symlink() and not (path / MANIFEST).exists():
             raise _no_manifest(path, form)

@@ -282,7 +282,9 @@ def _check_saved(staging: Path, model: Any) -> None:
         ),
     ):
         if saved != reloaded:
-            raise StoreError(f"the {what} of the model cannot be said in JSON without loss", code="HW507")
+            raise StoreError(
+                f"the {what} of the model cannot be written as JSON without loss", code="HW507"
+            )
 
 
 def _tensors(model: Any, dtype: str) -> dict[str, Tensor]:

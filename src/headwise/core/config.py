@@ -49,7 +49,7 @@ field_types = cache(get_type_hints)
 def unknown_name_error(kind: str, name: str, choices: list[str]) -> ConfigError:
     """The error for an unknown name; it suggests the nearest of `choices`."""
     matches = close_names(name, choices)
-    hint = f"did you mean {matches[0]!r}?" if matches else f"known are {', '.join(choices)}"
+    hint = f"did you mean {matches[0]!r}?" if matches else f"expected one of {', '.join(choices)}"
     return ConfigError(f"unknown {kind} {name!r}; {hint}")
 
 

@@ -82,8 +82,8 @@ MODEL = FolderKind(
     FORMAT,
     "headwise-model-",
     "train the model again",
-    "as training or saving was interrupted or not all files were copied. Go on with --resume, save again "
-    "or copy the whole folder",
+    "as training or saving was interrupted or not all files were copied. Continue with --resume, save "
+    "again or copy the whole folder",
     "this is a model folder, not an exported one; headwise.load_model loads it, headwise export makes one",
 )
 EXPORTED = FolderKind(

@@ -140,7 +140,7 @@ def fit_ridge(train: tuple[Any, np.ndarray], dev: tuple[Any, np.ndarray]) -> Sca
 MOST_WEIGHTS = 50_000_000
 """Maximum number of weights over all labels. With very many labels, the rarest features are dropped."""
 
-TFIDF_ONE_VS_REST = "TF-IDF + one SVM a label"
+TFIDF_ONE_VS_REST = "TF-IDF + one SVM per label"
 
 
 @dataclass(frozen=True)

@@ -137,7 +137,7 @@ def confidence_threshold(request: str, saved: Any) -> float:
         raise ConfigError(
             f"--unsure {request}: the model folder does not say how often the model was right on held-out "
             "texts (it is of an earlier version, or was pruned on texts that it knew); give a probability, "
-            "or train anew"
+            "or train a new model"
         )
     place = steps.least(value)
     if place is None:

@@ -61,11 +61,11 @@ class SurfaceAttribution:
     @property
     def summary(self) -> str:
         """The strongest feature and the total, as one line."""
-        return f"form: {self.strongest} {self.attribution:+.2f}"
+        return f"surface features: {self.strongest} {self.attribution:+.2f}"
 
     def to_json(self) -> JsonObject:
         """A JSON object."""
-        return {"strongest": self.strongest, "share": self.attribution}
+        return {"strongest": self.strongest, "attribution": self.attribution}
 
 
 @renamed_parameters(share="attribution")
@@ -90,7 +90,7 @@ class ColumnAttribution:
 
     def to_json(self) -> JsonObject:
         """A JSON object."""
-        return {"name": self.name, "value": self.value, "share": self.attribution}
+        return {"name": self.name, "value": self.value, "attribution": self.attribution}
 
 
 @renamed_parameters(
@@ -229,7 +229,7 @@ class Explanation:
         paired = len(self.texts) > 1
         return {
             **({"texts": list(self.texts)} if paired else {"text": self.texts[0]}),
-            "said": self.prediction,
+            "prediction": self.prediction,
             **(
                 {}
                 if self.explained_span is None
@@ -239,11 +239,18 @@ class Explanation:
             **(
                 {}
                 if self.value_after_removal is None
-                else {"without": list(self.removed_words), "left": self.value_after_removal}
+                else {
+                    "removed_words": list(self.removed_words),
+                    "value_after_removal": self.value_after_removal,
+                }
             ),
             "margin": self.margin,
             "rest": self.rest,
-            **({} if self.surface_features is None else {"form": self.surface_features.to_json()}),
+            **(
+                {}
+                if self.surface_features is None
+                else {"surface_features": self.surface_features.to_json()}
+            ),
             **({"columns": [column.to_json() for column in self.columns]} if self.columns else {}),
             "words": [
                 {
@@ -251,7 +258,7 @@ class Explanation:
                     **({"text": word.side + 1} if paired else {}),
                     "start": word.start,
                     "end": word.end,
-                    "share": word.attribution,
+                    "attribution": word.attribution,
                     **word.parts,
                 }
                 for word in self.words

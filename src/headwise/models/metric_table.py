@@ -21,7 +21,7 @@ FORMATS: dict[str, Callable[[float], str]] = {
     "percent": lambda value: f"{100 * value:.1f} %",
     "count": lambda value: f"{value:,.0f}",
     "nats": lambda value: f"{value:.3f} nats",
-    "label nats": lambda value: f"{value:.3f} nats a label",
+    "label nats": lambda value: f"{value:.3f} nats per label",
     "figure": _formatter(".4g"),
     "three": _formatter(",.3f"),
     "two": _formatter(".2f"),

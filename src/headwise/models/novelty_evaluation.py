@@ -161,4 +161,4 @@ def _confusion(novelty: JsonMapping, of: str) -> list[Table]:
             shares = [format_number(count / sum(counts), "percent") for count in counts]
             cells = [f"{count:,} ({share})" for count, share in zip(counts, shares, strict=True)]
             rows.append([f"{name} {of}", *cells])
-    return [Table(["", "taken for known", "taken for unknown"], rows)] if rows else []
+    return [Table(["", "predicted known", "predicted unknown"], rows)] if rows else []

@@ -146,6 +146,6 @@ def _check_model(
 def _mismatch(path: Path, why: str) -> OutputError:
     return OutputError(
         f"{path}: cannot be resumed: {why}; --resume needs the input, options and model of before, "
-        "--overwrite begins anew",
+        "--overwrite starts over",
         code="HW602",
     )

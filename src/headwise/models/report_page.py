@@ -73,7 +73,7 @@ def mistakes_list(
     return render(
         "mistakes.html.jinja",
         note=note,
-        choices=[(one, "a", labels), ("taken for", "b", predicted)],
+        choices=[(one, "a", labels), ("predicted", "b", predicted)],
         mistakes=mistakes,
         excerpt=_EXCERPT,
     )
@@ -272,7 +272,7 @@ def _confusions(contents: ReportContents) -> Section:
             reverse=True,
         )[:_CONFUSIONS]
         rows = [[a, b, f"{n:,}", format_number(share, "percent")] for n, a, b, share in confusions]
-        head = ["label", "taken for", contents.metric_table.of, "of its " + contents.metric_table.of]
+        head = ["true", "predicted", contents.metric_table.of, "of its " + contents.metric_table.of]
         shown = f"The {len(rows)} most frequent confusions." if len(rows) == _CONFUSIONS else ""
         return Section(tables=[Table(head, rows, shown, stacked=2)])
     wide = sum(map(len, names)) > _WIDE  # long names would fill the page as titles of columns
@@ -284,7 +284,7 @@ def _confusions(contents: ReportContents) -> Section:
             tone = ("for" if i == j else "against") if count else ""
             cells.append(Cell(str(count or "·"), tone=tone, strength=count / most))
         rows.append([f"{titles[i]} {names[i]}" if wide else names[i], *cells])
-    return Section(tables=[Table(["label \\ taken for", *titles], rows)])
+    return Section(tables=[Table(["true \\ predicted", *titles], rows)])
 
 
 def _probabilities(contents: ReportContents) -> Section:

@@ -27,7 +27,7 @@ def unsupported_rows_reason(rows: Tensor) -> str | None:
     if forward_ad._current_level >= 0:
         return "it has no derivatives in forward mode"
     if is_functorch_wrapped_tensor(rows) or type(rows) not in (Tensor, nn.Parameter):
-        return "the rows are no plain tensors"
+        return "the rows are not plain tensors"
     return None
 
 

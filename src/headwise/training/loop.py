@@ -416,7 +416,7 @@ class _TrainingRun:
         where = "after the last epoch" if progress.finished else f"in epoch {progress.epoch + 1}"
         return TrainingInterrupted(
             f"stopped {where} after {progress.step:,} updates; the state is saved in {self.folder}. Run "
-            "the same command with --resume to go on",
+            "the same command with --resume to continue",
             number,
         )
 

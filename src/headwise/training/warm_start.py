@@ -67,8 +67,10 @@ class PreviousModel:
         """A message that describes the warm start."""
         if self.has_no_task:
             return f"begins with what {self.name} has read: {len(self.words):,} words and an encoder"
-        anew = "" if self.new else ", and has learnt from these texts: the linear model is fitted anew"
-        return f"goes on from the model {self.name}, which knows {len(self.words):,} words{anew}"
+        anew = (
+            "" if self.new else ", and has learnt from these texts: the linear model is fitted from scratch"
+        )
+        return f"starts from the model {self.name} and its {len(self.words):,} words{anew}"
 
     def overlaps(self, parts: DataParts) -> tuple[PartOverlap, ...]:
         """Dev and test texts that it was trained on, which make scores optimistic."""

@@ -255,7 +255,7 @@ def test_an_interrupted_curve_is_gone_on_with(run, tmp_path, monkeypatch):
     assert len(fits) == 9 + 14
     (tmp_path / "work.json").write_text("[]")
     code, _, err = run("curve", *flags)
-    assert (code, "no file of headwise curve" in err) == (2, True)
+    assert (code, "not a file of headwise curve" in err) == (2, True)
 
 
 def test_the_default_steps_are_round():

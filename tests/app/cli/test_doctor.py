@@ -34,7 +34,7 @@ def test_good_files(run):
     assert code == 0
     assert "train  train.csv\n" in out
     assert "text from column 'text', labels from column 'label'" in out
-    assert "Nothing to complain about in 2 files." in out
+    assert "No problems found in 2 files." in out
     rows = [line.split() for line in out.splitlines()]
     assert ["train", "20", "20", "0", "3", "3.0", "3.0", "3", "3"] in rows
     assert ["1", "10", "(50.0%)", "10", "(50.0%)"] in rows

@@ -55,7 +55,14 @@ def test_standard_input_is_read_once(run, model, command, file):
 def test_tables(run, judged):
     code, out, err = run("evaluate", judged, "in.csv")
     assert code == 0
-    for said in ("accuracy", "95 % interval", "TF-IDF + linear SVM", "75.0 %", "precision", "taken for"):
+    for said in (
+        "accuracy",
+        "95 % interval",
+        "TF-IDF + linear SVM",
+        "75.0 %",
+        "precision",
+        "true \\ predicted",
+    ):
         assert said in out
     assert "columns guessed" in err
 

@@ -128,7 +128,7 @@ def test_commands_that_need_the_model_itself_say_so(run, exported, table, tmp_pa
         code, _, err = run(*arguments)
         assert (code, "[HW502]" in err, "this is an exported model" in err) == (2, True, True)
     code, _, err = run("predict", exported, "in.csv", "--device", "cuda")
-    assert (code, "exported models compute on the processor" in err) == (2, True)
+    assert (code, "exported models run on the CPU" in err) == (2, True)
 
 
 def test_predicting_without_torch(run, without_torch, model, exported, table, tmp_path):

@@ -31,7 +31,7 @@ CASES = {
     "distill missing.csv --teacher nowhere": "missing.csv: no such file",
     "predict no.model text.csv": "no.model: there is no such folder",
     "predict folder text.csv": "folder",
-    "predict text.csv text.csv": "text.csv: this is no folder",
+    "predict text.csv text.csv": "text.csv: this is not a folder",
     "evaluate no.model text.csv": "no.model: there is no such folder",
     "explain no.model text.csv": "no.model: there is no such folder",
     "suggest no.model text.csv": "no.model: there is no such folder",

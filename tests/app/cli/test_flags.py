@@ -273,5 +273,5 @@ def test_every_flag_of_a_training_says_what_it_is_for():
 def test_fractions_are_no_whole_numbers(words, capsys):
     assert main(words) == 2
     said = " ".join(capsys.readouterr().err.split())
-    assert "is no whole number" in said
+    assert "is not a whole number" in said
     assert next(word for word in reversed(words) if word.startswith("-")) in said

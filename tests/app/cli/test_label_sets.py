@@ -48,7 +48,7 @@ def test_training_says_what_it_found(run, tmp_path):
     told = " ".join(out.split())
     for words in (
         "micro F1",
-        "TF-IDF + one SVM a label",
+        "TF-IDF + one SVM per label",
         "all labels right",
         "Thresholds of 3 labels",
         "threshold",

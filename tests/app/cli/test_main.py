@@ -89,7 +89,10 @@ def test_version(run):
     ("arguments", "said"),
     [
         (["predcit", "x"], "unknown command 'predcit'; did you mean 'predict'?"),
-        (["zzz"], "unknown command 'zzz'; known are train, evaluate, predict, explain, serve, report"),
+        (
+            ["zzz"],
+            "unknown command 'zzz'; expected one of train, evaluate, predict, explain, serve, report",
+        ),
         (["predict", "m", "f.csv", "--fromat", "csv"], "did you mean --format?"),
         (["predict", "m", "--fromat", "csv", "f.csv"], "did you mean --format?"),
         (["doctor", "--text-colum"], "did you mean --text-column?"),

@@ -22,7 +22,7 @@ def test_an_earlier_picture_may_be_replaced(tmp_path, begin):
 
 def test_nothing_else_may(tmp_path):
     (tmp_path / "texts.csv").write_text("text,label\n")
-    with pytest.raises(HeadwiseError, match=r"HW601.*no picture or page"):
+    with pytest.raises(HeadwiseError, match=r"HW601.*not a picture or page"):
         check_page_output(tmp_path / "texts.csv")
     with pytest.raises(HeadwiseError, match=r"HW604.*is a folder"):
         check_page_output(tmp_path)

@@ -132,7 +132,7 @@ def test_a_model_is_not_replaced_by_a_base(texts, capsys, how):
         (model / name).write_text(name)
     assert main(["pretrain", "texts.txt", "--output", "model", *SMALL, *how]) == 2
     said = " ".join(capsys.readouterr().err.split())
-    assert "[HW811] model holds manifest.json, which is no file of a base; give another --output" in said
+    assert "[HW811] model holds manifest.json, which is not a file of a base; give another --output" in said
     assert {path.name: path.read_text() for path in model.iterdir()} == {
         name: name for name in ("base.json", "README.md", "manifest.json")
     }

@@ -52,7 +52,7 @@ def test_connections_that_ask_nothing_keep_nobody_out(fork, model):
 def test_who_lets_others_ask_is_warned(fork, model, host, reached):
     process = fork("serve", model, "--host", host, "--port", "0", "--log", "-")
     _, port = address_of(process).rsplit(":", 1)
-    assert b"whoever reaches this address may ask" in process.stderr.readline()
+    assert b"anyone who reaches this address can send requests" in process.stderr.readline()
     for own in reached:
         with urlopen(f"http://{own}:{port}/metrics", timeout=30) as answer:
             assert b"headwise_requests_in_progress 1" in answer.read()

@@ -142,7 +142,7 @@ def test_a_stopped_run_is_resumed(run, conll, tmp_path, monkeypatch):
     monkeypatch.setattr(loop._TrainingRun, "update", stopping)
     code, _, err = run("train", "t.conll", "-o", "m", *SMALL)
     assert code == 130
-    assert "--resume goes on" in err
+    assert "--resume continues" in err
     code, out, err = run("train", "t.conll", "-o", "m", *SMALL, "--resume")
     assert code == 0, err
     assert "Model: m" in out

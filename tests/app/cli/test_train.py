@@ -490,7 +490,7 @@ def test_stopped_before_anything_is_saved(files, run, monkeypatch):
     monkeypatch.setattr("headwise.app.training_request.read_parts", stopped)
     code, _, err = run("train", "reviews.csv", *SMALL)
     assert code == 130
-    assert "stopped before the first update: nothing is saved yet, so the same command starts anew" in err
+    assert "stopped before the first update: nothing is saved yet, so the same command starts over" in err
     assert "--resume" not in err
 
 
@@ -521,7 +521,7 @@ def test_stopped_and_resumed(files, fork, run, whole, number, code):
     # Without --resume it is not lost by mistake; with other settings or data it is not mixed up.
     answer = run("train", "reviews.csv", *LONG)
     assert answer[0] == 2
-    assert "holds an interrupted run; add --resume to go on with it" in answer[2]
+    assert "holds an interrupted run; add --resume to continue it" in answer[2]
     answer = run("train", "reviews.csv", *LONG, "--learning-rate", "0.5", "--resume")
     assert answer[0] == 2
     assert "train.learning_rate was 0.01 and is now 0.5" in answer[2]
@@ -533,7 +533,7 @@ def test_stopped_and_resumed(files, fork, run, whole, number, code):
         process = fork("train", "reviews.csv", *LONG, "--resume")
         _, err = process.communicate()
         assert process.returncode == 0
-        assert re.search(rb"goes on in epoch \d+ after [\d,]+ updates?", err)
+        assert re.search(rb"continues in epoch \d+ after [\d,]+ updates?", err)
         assert model_bytes(files / "reviews.model") == whole
 
 
@@ -544,10 +544,10 @@ def test_what_the_doctor_has_against_the_labels_is_told(run, narrow, tmp_path):
     code, _, err = run("train", str(file), "--epochs", "1", "--output", str(tmp_path / "model"))
     assert code == 0, err
     told = " ".join(err.split())
-    assert "warning 1 text with different labels in different places" in told
+    assert "warning 1 text occurs with different labels" in told
     assert "warning 1 class with fewer than 5 texts: 'odd' (1)" in told
-    assert "warning labels that differ in how they are written only: '" in told
-    assert f"headwise doctor {file} says where" in told
+    assert "warning labels that differ only in spelling: '" in told
+    assert f"run `headwise doctor {file}` for the lines" in told
     os.mkfifo(tmp_path / "pipe.csv")  # as of a <(command): no doctor could read it again
     with ThreadPoolExecutor(1) as other:
         other.submit((tmp_path / "pipe.csv").write_text, file.read_text())
@@ -565,7 +565,7 @@ def test_the_doctor_that_says_where_is_told_how_the_file_is_read(run, narrow, tm
     asked = ("--label-column", "queue", "--delimiter", ";")
     code, _, err = run("train", str(file), *asked, "--epochs", "1", "--output", str(tmp_path / "model"))
     assert code == 0, err
-    found = re.search(r"- headwise (doctor .*?) says where", " ".join(err.split()))
+    found = re.search(r"- run `headwise (doctor .*?)` for the lines", " ".join(err.split()))
     code, out, err = run(*shlex.split(found[1]))
     assert code == 0, err
     assert "'odd' (1)" in " ".join(out.split())

@@ -68,5 +68,5 @@ def test_a_last_training_that_goes_on_tells_nothing_of_dev(shown):
     since()
     display.show(report(LAST, 2, "once more, on all"))
     told = display.console.file.getvalue()
-    assert "goes on in epoch 2 after 13 updates" in told
+    assert "continues in epoch 2 after 13 updates" in told
     assert "best so far" not in told

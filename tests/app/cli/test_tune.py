@@ -69,8 +69,8 @@ def test_what_makes_no_difference_is_told(run, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (False, "items that had no say in the choice"),
-        (True, "40 items that chose it too, with other seeds"),
+        (False, "items not used to choose it"),
+        (True, "40 items also used to choose it, with other seeds"),
     ],
 )
 def test_what_confirms_is_said_to_have_chosen_too_where_it_has(given, said, run, tmp_path, monkeypatch):
@@ -92,7 +92,7 @@ def test_what_confirms_is_said_to_have_chosen_too_where_it_has(given, said, run,
 def test_a_search_goes_over_its_file_again(run, tmp_path, command):
     code, _, err = run(*command, stdin=b"text,label\na film,good\n")
     assert code == 2
-    assert "a search reads its file anew" in " ".join(err.split())
+    assert "a resumed search reads its file again" in " ".join(err.split())
     assert not list(tmp_path.iterdir())
 
 

@@ -158,7 +158,7 @@ def test_the_report_draws_the_scores(run, trained, both, tmp_path):
     assert code == 0, err
     page = (tmp_path / "report.html").read_text()
     assert "novelty score" in page
-    assert "taken for unknown" in page
+    assert "predicted unknown" in page
     assert run("report", trained, "--overwrite")[0] == 0
     assert "novelty score" in (tmp_path / "report.html").read_text()
 

@@ -44,7 +44,7 @@ def test_each_model_answers_at_its_name(client, answering, topics):
         [prediction] = client.post(f"{path}/predict", json=body).json()["predictions"]
         assert list(prediction["probabilities"]) == model["labels"]
         [explanation] = client.post(f"{path}/explain", json=body).json()["explanations"]
-        assert explanation["said"] == prediction["prediction"]
+        assert explanation["prediction"] == prediction["prediction"]
     first = client.post("/models/my <model>/predict", json=body).json()
     assert client.post("/predict", json=body).json() == first
     assert (

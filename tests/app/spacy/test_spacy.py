@@ -258,7 +258,7 @@ def test_models_of_other_things(folder_of, tmp_path):
 
 
 def test_tags_that_are_no_parts_of_speech(pipeline, folder_of):
-    with pytest.raises(HeadwiseError, match=r"HW001.*attribute = pos, but 'O' is no part of speech"):
+    with pytest.raises(HeadwiseError, match=r"HW001.*attribute = pos, but 'O' is not a part of speech"):
         pipeline("spans", attribute="pos")
 
 

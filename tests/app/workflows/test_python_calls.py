@@ -49,7 +49,7 @@ def test_texts_are_no_file_to_a_model(name, made):
 
 @pytest.mark.parametrize("name", OF_A_MODEL)
 def test_a_model_is_no_folder(name, made):
-    with pytest.raises(headwise.HeadwiseError, match="a TextClassifierModel is no folder") as caught:
+    with pytest.raises(headwise.HeadwiseError, match="a TextClassifierModel is not a folder") as caught:
         list(getattr(headwise, name)(headwise.load_model(made[0]), made[1]))
     assert caught.value.code == "HW501"
 

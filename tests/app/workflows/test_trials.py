@@ -52,7 +52,7 @@ def test_what_was_judged_otherwise_is_not_mixed(tmp_path, old):
     runs.add("x", PARTS, 2.0)
     again = TrialLog(path, key)
     assert (again.all_parts, again.seconds) == ({}, 0.0)
-    assert "scored by another version of headwise, so the search begins anew" in again.notes[0]
+    assert "scored by another version of headwise, so the search starts over" in again.notes[0]
     again.add("y", PARTS, 1.0)
     assert (list(TrialLog(path, key).all_parts), TrialLog(path, key).notes) == (["y"], ())
     TrialLog(tmp_path / "other", {**old, "a": 2, "b": "x"})

@@ -124,7 +124,7 @@ def test_the_linear_member_goes_on_too(tmp_path):
     ear = Ear()
     new = write(tmp_path / "g.csv", word="book")
     second = beside(tmp_path / "second", new, str(tmp_path / "first"), ear)
-    assert not any("fitted anew" in text for text in ear.heard)
+    assert not any("fitted from scratch" in text for text in ear.heard)
     known = set(second.linear_model.keys.tolist())
     assert set(first.linear_model.keys.tolist()) <= known
     loaded = load_model(tmp_path / "second")
@@ -140,8 +140,8 @@ def test_texts_that_it_has_learnt_from(tmp_path):
     base = str(tmp_path / "first")
     second = beside(tmp_path / "second", write(tmp_path / "g.csv", count=120), base, ear)
     assert second.previous_linear_model is None
-    [note] = [text for text in ear.heard if text.startswith("goes on from")]
-    assert note.endswith("has learnt from these texts: the linear model is fitted anew")
+    [note] = [text for text in ear.heard if text.startswith("starts from the model")]
+    assert note.endswith("has learnt from these texts: the linear model is fitted from scratch")
     [test] = [text for text in ear.heard if f"test texts are {base}'s training texts too" in text]
     assert test.endswith("test scores are optimistic")
 
@@ -164,7 +164,7 @@ def test_the_linear_member_of_numbers_goes_on_too(tmp_path):
 
     first, _ = train("first", file("f.csv", "film", 90), "none")
     second, heard = train("second", file("g.csv", "book", 60), str(tmp_path / "first"))
-    assert not any("fitted anew" in text for text in heard)
+    assert not any("fitted from scratch" in text for text in heard)
     assert set(first.linear_model.keys.tolist()) <= set(second.linear_model.keys.tolist())
     low, high = load_model(tmp_path / "second").predict(["film", "good good good film"])
     assert high > low + 1

@@ -54,7 +54,7 @@ def test_traces_of_three_labels(change, trace):
         (lambda text: text[:20] + ".", "18 or fewer letters and digits"),
         (lambda text: text.replace(" ", "\n", 1), "1 or more line ends"),
         (str.upper, "100.0 % or more capitals among letters"),
-        (lambda text: text.replace(" ", ""), "about 13.50 or more letters and digits a word"),
+        (lambda text: text.replace(" ", ""), "about 13.50 or more letters and digits per word"),
     ],
 )
 def test_forms_of_three_labels(change, trace):

@@ -45,7 +45,7 @@ def material(mistakes: int = 3, **changes) -> ReportContents:
         confidences=chance.random(100),
         right=chance.random(100) < 0.7,
         mistakes=[
-            Mistake(f"f:{n}", f"a taken for {EVIL}", f"{EVIL} {n}", ("a", EVIL)[n % 2], "b")
+            Mistake(f"f:{n}", f"a predicted as {EVIL}", f"{EVIL} {n}", ("a", EVIL)[n % 2], "b")
             for n in range(mistakes)
         ],
         wrong=mistakes,

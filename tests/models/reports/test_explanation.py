@@ -76,11 +76,12 @@ def test_the_form_has_a_share_and_a_name():
     assert (form.strongest, form.attribution) == ("capitals", pytest.approx(-3.6))
     assert SurfaceAttribution.of(-shares).strongest == "capitals"
     shares[7] = 9.0  # the other way, and stronger
-    assert SurfaceAttribution.of(shares).summary == "form: line ends +6.40"
+    assert SurfaceAttribution.of(shares).summary == "surface features: line ends +6.40"
     own = replace(explanation(), surface_features=form)
-    assert '<p class="hw-note">form: capitals -3.60</p>' in own.to_html()
-    assert own.to_json()["form"] == {"strongest": "capitals", "share": form.attribution}
-    assert "form" not in explanation().to_json()
+    assert '<p class="hw-note">surface features: capitals -3.60</p>' in own.to_html()
+    expected = {"strongest": "capitals", "attribution": form.attribution}
+    assert own.to_json()["surface_features"] == expected
+    assert "surface_features" not in explanation().to_json()
 
 
 def test_a_page_is_whole_by_itself():
@@ -100,4 +101,4 @@ def test_the_old_name_of_an_attribution_works_for_one_more_release():
         old = ColumnAttribution("price", "12", share=0.5)
     assert old == ColumnAttribution("price", "12", 0.5)
     assert old.share == old.attribution == 0.5
-    assert old.to_json() == {"name": "price", "value": "12", "share": 0.5}
+    assert old.to_json() == {"name": "price", "value": "12", "attribution": 0.5}

@@ -35,7 +35,7 @@ def test_the_set_that_leaves_least_is_told():
     assert found.value_after_removal == say([remove_words(found, found.removed_words)], [0])[0]
     assert remove_words(found, found.removed_words).split() == ["b", "e"]
     assert found.tail == 'x without "a", "c", "d": 10.0 %'
-    assert found.to_json()["without"] == ["a", "c", "d"]
+    assert found.to_json()["removed_words"] == ["a", "c", "d"]
     assert 'without "<bdi>a</bdi>", "<bdi>c</bdi>", "<bdi>d</bdi>"' in found.to_html()
 
 

@@ -55,7 +55,7 @@ def test_an_explicit_request_never_falls_back(tensors, sunday):
 
 
 def test_unknown_implementation(tensors):
-    with pytest.raises(ConfigError, match="unknown attention 'fast'; known are auto, "):
+    with pytest.raises(ConfigError, match="unknown attention 'fast'; expected one of auto, "):
         attention(*tensors, PRIORS, LAYOUT, "fast")
 
 

@@ -306,7 +306,7 @@ def test_what_a_layout_needs_is_made_once(drawn, monkeypatch):
     [
         (torch.float64, 4, Window(width=3), "does not compute in torch.float64"),
         (torch.float32, 257, Window(width=3), "at most 256 features, these have 257"),
-        (torch.float32, 4, Gaussian(1.0), "is no band"),
+        (torch.float32, 4, Gaussian(1.0), "is not a band"),
     ],
 )
 def test_refusals(dtype, size, prior, reason, drawn):

@@ -334,7 +334,10 @@ def test_the_heads_of_figure_2():
     [
         ({"heads": 5}, "even number of heads, got 5"),
         ({"heads": 0}, "even number of heads, got 0"),
-        ({"distances": ("word", "syntax")}, "unknown distance .syntax.; known are word, tree, shaw, xl"),
+        (
+            {"distances": ("word", "syntax")},
+            "unknown distance .syntax.; expected one of word, tree, shaw, xl",
+        ),
         ({"distances": ()}, "unknown distance"),
         ({"separate": True, "direction": False}, "need direction = true"),
         ({"tree_fallback": "none"}, "fallback"),

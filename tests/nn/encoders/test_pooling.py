@@ -145,7 +145,7 @@ def test_readout_of_a_cls_state_that_is_not_there():
 
 
 def test_unknown_readout():
-    with pytest.raises(ConfigError, match="unknown readout 'cls'; known are node\\+max"):
+    with pytest.raises(ConfigError, match="unknown readout 'cls'; expected one of node\\+max"):
         Readout("cls", WIDTH)
 
 

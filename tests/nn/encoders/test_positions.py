@@ -56,6 +56,6 @@ def test_learned_positions_end_with_an_error():
 
 def test_unknown_kind():
     with pytest.raises(
-        ConfigError, match="unknown positions 'rotary'; known are none, sinusoidal, learned"
+        ConfigError, match="unknown positions 'rotary'; expected one of none, sinusoidal, learned"
     ):
         Positions("rotary", 4)

@@ -249,5 +249,5 @@ def test_heads_need_not_fill_the_width():
 @pytest.mark.parametrize("config", [{"ring": "open"}, {"variant": "released"}])
 def test_unknown_ring_or_variant(config):
     [(name, value)] = config.items()
-    with pytest.raises(ConfigError, match=f"{name}: unknown value '{value}'; known are"):
+    with pytest.raises(ConfigError, match=f"{name}: unknown value '{value}'; expected one of"):
         StarTransformer(StarTransformerConfig(**config))

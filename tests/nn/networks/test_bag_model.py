@@ -75,10 +75,10 @@ def test_probabilities_and_predictions():
     [
         (np.zeros((2, 4)), r"bag 1 has the shape \(2, 4\); expected \(instances, 3\)"),
         (np.zeros(3), "shape"),
-        ([[0, 1, np.nan]], "no finite numbers"),
-        (np.array([[0, 1, 1e39]]), "no finite numbers"),
-        ([["a", 1, 2]], "bag 1 is no table of numbers"),
-        ([[1, 2, 3], [1, 2]], "bag 1 is no table of numbers"),
+        ([[0, 1, np.nan]], "not finite numbers"),
+        (np.array([[0, 1, 1e39]]), "not finite numbers"),
+        ([["a", 1, 2]], "bag 1 is not a table of numbers"),
+        ([[1, 2, 3], [1, 2]], "bag 1 is not a table of numbers"),
     ],
 )
 def test_what_is_no_bag(bag, message):

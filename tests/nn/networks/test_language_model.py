@@ -189,9 +189,7 @@ def test_training_begins_not_far_from_a_guess():
 
 
 def test_a_text_in_place_of_a_batch(model):
-    with pytest.raises(
-        ConfigError, match=r"not called with a str; headwise.nn.networks.language_model.generate lets it"
-    ):
+    with pytest.raises(ConfigError, match=r"not a str; use headwise.nn.networks.language_model.generate"):
         model("abc")
 
 

@@ -226,7 +226,7 @@ def test_json_round_trip(any_prior, data):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ({}, "unknown prior None; known are everything, window"),
+        ({}, "unknown prior None; expected one of everything, window"),
         ({"prior": "windw"}, "unknown prior 'windw'"),
         ({"prior": ["forward"]}, "unknown prior"),
         ("forward", "described by an object"),

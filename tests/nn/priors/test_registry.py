@@ -200,8 +200,8 @@ class Nameless(Window):
         (Changeable, "expected a frozen dataclass"),
         (Unspeakable, "the name 'two words'; expected"),
         (Nameless, "the name None; expected"),
-        (TowardsEnd(), "is no prior"),
-        (dict, "is no prior"),
+        (TowardsEnd(), "is not a prior"),
+        (dict, "is not a prior"),
     ],
 )
 def test_what_cannot_be_registered(prior, message):

@@ -86,12 +86,12 @@ def test_numbers_are_written_by_their_deviation():
 @pytest.mark.parametrize(
     ("number", "predicted", "message"),
     [
-        (1.0, 0.98765, "1 taken for 0.9877"),
-        (2001.0, 2003.4567, "2001 taken for 2003.46"),
-        (1.0, 1.00004, "1 taken for 1.0000400"),
-        (1234567.0, 1234500.0, "1234567 taken for 1234500.0"),
-        (3.0, 120.0, "3 taken for 120"),
-        (3.0, 3.0, "3 taken for 3.00"),
+        (1.0, 0.98765, "1 predicted as 0.9877"),
+        (2001.0, 2003.4567, "2001 predicted as 2003.46"),
+        (1.0, 1.00004, "1 predicted as 1.0000400"),
+        (1234567.0, 1234500.0, "1234567 predicted as 1234500.0"),
+        (3.0, 120.0, "3 predicted as 120"),
+        (3.0, 3.0, "3 predicted as 3.00"),
     ],
 )
 def test_a_mistake_is_told_by_what_it_is_off(number, predicted, message):

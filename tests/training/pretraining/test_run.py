@@ -258,7 +258,7 @@ def test_what_is_there_is_not_lost(text, tmp_path):
     shutil.rmtree(tmp_path / "base")
     (tmp_path / "base").mkdir()
     (tmp_path / "base" / "letter.txt").write_text("dear")
-    with pytest.raises(PretrainError, match=r"holds letter\.txt, which is no file of a base"):
+    with pytest.raises(PretrainError, match=r"holds letter\.txt, which is not a file of a base"):
         pretrain_files([text], tmp_path / "base", alone(), overwrite=True)
     with pytest.raises(PretrainError, match="something else"):
         pretrain_files([text], tmp_path / "other", alone(), work=tmp_path / "base")

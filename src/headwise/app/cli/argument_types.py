@@ -25,7 +25,7 @@ def parse_integers(type_: object, tokens: Sequence[Token]) -> int | tuple[int, .
             integers.append(int(token.value))
         except ValueError:
             flag = f"{token.keyword}: " if is_tuple and token.keyword else ""  # cyclopts adds it else
-            raise ValueError(f"{flag}{token.value!r} is no whole number") from None
+            raise ValueError(f"{flag}{token.value!r} is not a whole number") from None
     return tuple(integers) if is_tuple else integers[0]
 
 

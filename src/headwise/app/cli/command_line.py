@@ -181,7 +181,7 @@ def _usage(error: CycloptsError) -> str:
         # The error's own text would import every command, to check whether it is hidden.
         name = error.unused_tokens[0]
         matches = close_names(name, COMMANDS)
-        hint = f"did you mean {matches[0]!r}?" if matches else f"known are {', '.join(COMMANDS)}"
+        hint = f"did you mean {matches[0]!r}?" if matches else f"expected one of {', '.join(COMMANDS)}"
         return f"unknown command {name!r}; {hint}"
     if isinstance(error, UnusedCliTokensError) and error.unused_tokens:
         command = (error.command_chain or ("",))[0]
@@ -242,7 +242,7 @@ def install_completion(*, shell: Shell | None = None) -> int:
         path = build_app().install_completion(shell=shell)
     except ShellDetectionError:
         raise ConfigError(
-            "the shell of this command could not be found out; name it with --shell bash, zsh or fish"
+            "the shell of this command was not recognised; name it with --shell bash, zsh or fish"
         ) from None
     except ValueError as error:
         raise ConfigError(f"no completion for this shell ({error}); expected bash, zsh or fish") from None

@@ -174,7 +174,7 @@ def check_page_output(path: Path | None, *endings: str) -> None:
             begin = file.read(64).lstrip().lower()
         if begin and not begin.startswith(_BEGIN):
             raise OutputError(
-                f"{path} exists and is no picture or page, which might be replaced; name another file",
+                f"{path} exists and is not a picture or page, so it is not replaced; name another file",
                 code="HW601",
             )
     if endings and path.suffix.lower() not in endings:

@@ -73,7 +73,7 @@ def _report(diagnosis: DoctorReport, files: tuple[Path, ...]) -> Iterator[object
             yield _finding(finding)
         yield ""
     if not diagnosis.findings:
-        yield f"Nothing to complain about in {len(files)} file{'s' * (len(files) != 1)}."
+        yield f"No problems found in {len(files)} file{'s' * (len(files) != 1)}."
 
 
 def _heading(file: FileReport) -> Text:

@@ -54,9 +54,9 @@ def explain(
     """Show how much each word contributes to a prediction.
 
     Each word gets an attribution: its part of the label's margin (log-odds). Words for the label are blue,
-    words against it orange. The attributions of all words, the attribution of the surface features (length,
-    capitals, digits, punctuation) and of the columns beside the text, if the model reads them, and a rest
-    add up to the margin.
+    words against it orange. The margin is the sum of all words, of the surface features (length, capitals,
+    digits, punctuation) and the columns beside the text, if the model reads them, and of a baseline: the
+    margin before any word is read.
 
     Args:
         model: Folder of the model.
@@ -95,7 +95,7 @@ def explain(
         reporter=TerminalReporter(),
     )
     if form == "terminal":
-        _show(explanations)
+        _show(explanations, "line " if is_standard(file) else f"{Path(file).name}:")
         return 0
     # An error on the first item leaves no output.
     explanations = chain([*islice(explanations, 1)], explanations)
@@ -125,12 +125,12 @@ def _output_pieces(
     yield from stream("explanations.html.jinja", title=title, explanations=shown)
 
 
-def _show(explanations: Iterable[tuple[int, "Explanation"]]) -> None:
+def _show(explanations: Iterable[tuple[int, "Explanation"]], place: str) -> None:
     """Print explanations on a terminal: the highlighted text, and the words with the largest
-    attributions."""
+    attributions. `place` is what stands before the line numbers, such as the name of the file."""
     out = standard_output()
     for line, explanation in explanations:
-        out.print(Text(f"{line}  {visible(explanation.head)}", style="bold"))
+        out.print(Text(f"{visible(place)}{line}  {visible(explanation.head)}", style="bold"))
         for text in _highlighted(explanation):
             out.print(Padding(text, (0, 0, 0, 2)))
         if explanation.tail:
@@ -144,10 +144,25 @@ def _show(explanations: Iterable[tuple[int, "Explanation"]]) -> None:
         if explanation.columns:
             columns = "  ".join(visible(column.summary) for column in explanation.columns)
             out.print(Padding(Text.assemble(("columns: ", "dim"), columns), (0, 0, 0, 2)))
-        plain = explanation.surface_features is None and not explanation.columns
-        of = "no word" if plain else "neither" if not explanation.columns else "none of them"
-        margin = f"margin {explanation.margin:+.2f}, of which {explanation.rest:+.2f} comes from {of}"
-        out.print(Padding(Text(margin, "dim"), (0, 0, 1, 2)))
+        out.print(Padding(Text("\n".join(margin_lines(explanation)), "dim"), (0, 0, 1, 2)))
+
+
+def margin_lines(explanation: "Explanation") -> list[str]:
+    """The margin as a sum, and a remark if most of it was there before any word was read."""
+    surface = explanation.surface_features
+    parts = {
+        "words": sum(word.attribution for word in explanation.words),
+        "surface features": None if surface is None else surface.attribution,
+        "columns": sum(column.attribution for column in explanation.columns)
+        if explanation.columns
+        else None,
+        "baseline": explanation.rest,
+    }
+    terms = ", ".join(f"{name} {value:+.2f}" for name, value in parts.items() if value is not None)
+    lines = [f"margin {explanation.margin:+.2f}: {terms}"]
+    if explanation.rest * explanation.margin > 0 and abs(explanation.rest) > abs(explanation.margin) / 2:
+        lines.append("mostly baseline: the model leans this way before it reads a word")
+    return lines
 
 
 def _highlighted(explanation: "Explanation") -> list[Text]:

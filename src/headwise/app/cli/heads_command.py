@@ -127,6 +127,6 @@ def show_pruned(pruned: "PruningReport", folder: Path) -> None:
     table = columns("", "before", "after")
     table.add_row(f"{line.title} on this file", *map(FORMATS[line.form], pruned.scores))
     table.add_row("megabytes", *(f"{number / 1e6:.2f}" for number in pruned.bytes))
-    table.add_row("processor time, ms an item", *(f"{number:.3f}" for number in pruned.milliseconds))
+    table.add_row("CPU time, ms per item", *(f"{number:.3f}" for number in pruned.milliseconds))
     out.print(table)
     note(f"the model is in {folder}")

@@ -119,7 +119,7 @@ def confusion_table(metric_table: MetricTable, scores: JsonMapping, *, width: in
     if not confusions:
         return None
     confusions.sort(key=lambda confusion: -confusion[0])
-    texts = ("label", "taken for")
+    texts = ("true", "predicted")
     table = columns(*texts, metric_table.of, f"of its {metric_table.of}", texts=texts)
     for count, i, j in confusions[:MAX_CONFUSIONS]:
         table.add_row(names[i], names[j], f"{count:,}", percent(count / sum(matrix[i])))
@@ -140,7 +140,7 @@ def _matrix(matrix: Sequence[Sequence[int]], names: list[str], width: int) -> Ta
         names = [f"{number:>2} {name}" for number, name in enumerate(names, start=1)]
         if _NARROWEST + len(names) * (max(widest, 2) + 2) > width:
             return None
-    corner = "label \\ taken for"
+    corner = "true \\ predicted"
     table = columns(corner, *heads, texts=(corner,))
     for i, (name, row) in enumerate(zip(names, matrix, strict=True)):
         cells = [

@@ -116,7 +116,7 @@ def pretrain(
                 options=options, work=work, resume=resume, overwrite=overwrite, report=progress, note=note,
             )  # fmt: skip
     except KeyboardInterrupt:
-        warn("stopped; the same command with --resume goes on")
+        warn("stopped; the same command with --resume continues")
         raise
     base, console = made.base, standard_output()
     console.print(f"{len(base.words):,} words and {len(base.subwords):,} vectors for runs of letters,")

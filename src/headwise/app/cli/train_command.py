@@ -47,7 +47,7 @@ def train(
     *more: Annotated[FileArgument, Parameter(group=_FILES, show_default=False)],
     output: Annotated[OptionalOutput, Parameter(group=_FILES)] = None,
     task: Annotated[
-        str | None, Parameter(group=_FILES, help=f"{', '.join(TASKS)}. \\[by the looks of the file]")
+        str | None, Parameter(group=_FILES, help=f"{', '.join(TASKS)}. \\[inferred from the file]")
     ] = None,
     dev: Annotated[OptionalFiles, Parameter(group=_FILES, show_default=False)] = (),
     test: Annotated[OptionalFiles, Parameter(group=_FILES, show_default=False)] = (),
@@ -59,7 +59,8 @@ def train(
     encoder: Annotated[
         str | None,
         Parameter(
-            group=_MODEL, help=(f"{', '.join(ENCODER_CONFIGS)}. \\[{DEFAULT_ENCODER}, by data ms-san]")
+            group=_MODEL,
+            help=(f"{', '.join(ENCODER_CONFIGS)}. \\[{DEFAULT_ENCODER}; ms-san for larger data sets]"),
         ),
     ] = None,
     readout: Annotated[str | None, Parameter(group=_MODEL)] = None,
@@ -104,7 +105,7 @@ def train(
             file of the words next to it.
         base: Pretrained word vectors: auto, the name or folder of a base, the folder of a previous model to
             continue from (warm start), or none. [auto: an installed base of the texts' language, if
-            it lists two of five words]
+            it covers at least 40 % of the words]
         pretrained: A Hugging Face encoder (a name on the hub, or a folder) as embedding layer, instead of
             word vectors.
         encoder: Replaced by the list of encoders.
@@ -225,9 +226,9 @@ def _warn_of_stop(output: Path) -> None:
     from headwise.training.loop import STATE
 
     if (output / RUN_FOLDER / STATE).exists():
-        warn(f"stopped at once; --resume goes on from what was saved last in {output / RUN_FOLDER}")
+        warn(f"stopped at once; --resume continues from the last state saved in {output / RUN_FOLDER}")
     else:
-        warn("stopped before the first update: nothing is saved yet, so the same command starts anew")
+        warn("stopped before the first update: nothing is saved yet, so the same command starts over")
 
 
 def distillation_settings(teacher: str | None, unlabelled: Path | None, settings: JsonObject) -> Any:

@@ -93,7 +93,7 @@ class TrainDisplay(WithProgressBar):
         """Print where an interrupted run was resumed, after its first update."""
         progress = report.progress
         epoch, before = progress.epoch + 1, progress.step - 1
-        message = f"goes on in epoch {epoch} after {before:,} update{'s' * (before != 1)}"
+        message = f"continues in epoch {epoch} after {before:,} update{'s' * (before != 1)}"
         if progress.history and not report.until:
             message += f"; {self._selected} so far is epoch {progress.best_epoch + 1}"
             message += f" with dev {self._score_text(progress.history[progress.best_epoch])}"

@@ -41,7 +41,7 @@ def tune(
     output: OptionalOutput = None,
     minutes: float = 10.0,
     seeds: Integer = 4,
-    task: Annotated[str | None, Parameter(help=f"{', '.join(TASKS)}. \\[by the looks of the file]")] = None,
+    task: Annotated[str | None, Parameter(help=f"{', '.join(TASKS)}. \\[inferred from the file]")] = None,
     recipe: OptionalRecipe = None,
     dev: OptionalFile = None,
     json: Switch = False,
@@ -102,7 +102,7 @@ def run_search(file: Path, folder: Path, command: str, **settings: Any) -> "Sear
     """
     if read_once(str(file)):
         raise ConfigError(
-            "a search reads its file anew where it goes on, and standard input or a pipe is gone by then; "
+            "a resumed search reads its file again, which standard input and pipes do not allow; "
             "write it to a file, and name that"
         )
     from headwise.app.workflows.tune import recipe_text, tune_file
@@ -121,10 +121,10 @@ def run_search(file: Path, folder: Path, command: str, **settings: Any) -> "Sear
             comment = f"{command} {file.name}: {tuned.best.name}\n{confirmation(tuned)}"
             recipe.write_text(recipe_text(tuned.settings, comment), encoding="utf-8")
     except TrainingInterrupted as stop:
-        note(f"what was trained is in {folder}; the same command goes on")
+        note(f"finished runs are in {folder}; the same command continues")
         raise KeyboardInterrupt from stop
     if not tuned.finished:
-        note(f"the time is over; the same command with more --minutes goes on ({folder})")
+        note(f"the time is over; the same command with more --minutes continues ({folder})")
     return tuned
 
 
@@ -165,9 +165,7 @@ def confirmation(tuned: "SearchResult") -> str:
     if gain is None:
         return f"{first.name}: not confirmed, as the time was over.{kept_text}"
     line = tuned.metric_table.primary_metric
-    where = (
-        "that had no say in the choice" if tuned.uses_new_items else "that chose it too, with other seeds"
-    )
+    where = "not used to choose it" if tuned.uses_new_items else "also used to choose it, with other seeds"
     return (
         f"{first.name}: {line.title} {score_gain(tuned, gain)}, less loss {loss_gain(gain)}, on "
         f"{gain.items:,} items {where}.{kept_text}"

@@ -61,9 +61,9 @@ def add_error_handlers(app: FastAPI, default: ModelService) -> None:
     def failed(request: Request, error: Exception) -> Response:
         # The server then writes the traceback to its standard error.
         if is_out_of_memory(error):
-            message = f"{REQUEST}: the memory is not enough; ask in smaller parts"
+            message = f"{REQUEST}: out of memory; send smaller requests"
             return error_response(request.scope, 507, _NO_MEMORY, message)
-        message = f"{REQUEST}: headwise failed; what happened stands on the standard error of the server"
+        message = f"{REQUEST}: headwise failed; see the standard error of the server"
         return error_response(request.scope, 500, _DEFECT, message)
 
 

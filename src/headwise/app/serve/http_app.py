@@ -47,6 +47,7 @@ from headwise.core.config import JsonObject
 from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
 from headwise.core.version import __version__
+from headwise.models.prediction_file import json_text
 
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 
@@ -246,9 +247,10 @@ def _add_predictions(app: _App, served: _ServedModels) -> None:
         lines = await queues[name].predict(served.records(body, request, served.services[name]))
         return Response(f'{{"predictions": [{", ".join(lines)}]}}', media_type="application/json")
 
-    def explained(body: RequestBody, request: Request, service: ModelService) -> Explanations:
+    def explained(body: RequestBody, request: Request, service: ModelService) -> Response:
         explanations = service.explain(served.records(body, request, service))
-        return Explanations(explanations=[{"item": one.item, **one.to_json()} for one in explanations])
+        lines = [json_text({"item": one.item, **one.to_json()}) for one in explanations]
+        return Response(f'{{"explanations": [{", ".join(lines)}]}}', media_type="application/json")
 
     @app.post("/predict", responses={200: {"model": Predictions}})
     async def predict(query: RequestBody, request: Request) -> Response:
@@ -261,13 +263,13 @@ def _add_predictions(app: _App, served: _ServedModels) -> None:
         served.service_of(name, request)
         return await predicted(query, request, name)
 
-    @app.post("/explain")
-    def explain(query: RequestBody, request: Request) -> Explanations:
+    @app.post("/explain", responses={200: {"model": Explanations}})
+    def explain(query: RequestBody, request: Request) -> Response:
         """Which words decided: objects as headwise explain writes them, with the item's number."""
         return explained(query, request, served.default)
 
-    @app.post("/models/{name}/explain")
-    def named_explain(name: str, query: RequestBody, request: Request) -> Explanations:
+    @app.post("/models/{name}/explain", responses={200: {"model": Explanations}})
+    def named_explain(name: str, query: RequestBody, request: Request) -> Response:
         """Which words decided the predictions of a model, by name."""
         return explained(query, request, served.service_of(name, request))
 

@@ -76,8 +76,8 @@ def serve(
         reporter.note(_welcome(services, f"http://{shown}:{listening.getsockname()[1]}"))
         if not is_local(host):
             reporter.warn(
-                "whoever reaches this address may ask, and nothing is encrypted: where that matters, put a "
-                "server before it that asks who they are"
+                "anyone who reaches this address can send requests, and nothing is encrypted; where that "
+                "matters, put a proxy with authentication before it"
             )
         run_server(app, listening, grace_seconds, lambda: _reload(services, reporter))
 
@@ -116,9 +116,9 @@ def _reload(services: Sequence[ModelService], reporter: Reporter) -> None:
         try:
             service.reload()
         except HeadwiseError as error:
-            reporter.warn(f"the model is not read again, the former answers: {error}")
+            reporter.warn(f"the model was not reloaded, the previous one keeps answering: {error}")
         else:
-            reporter.note(f"{service.folder} is read again")
+            reporter.note(f"{service.folder} was reloaded")
 
 
 def _listening_socket(host: str, port: int) -> socket.socket:

@@ -141,7 +141,7 @@ class WaitingLimit:
             await self.app(scope, receive, send)
             return
         if self._waiting >= self.most_waiting:
-            message = f"{self.most_waiting:,} requests are waiting for their answers; ask again later"
+            message = f"{self.most_waiting:,} requests are waiting; try again later"
             retry = {"retry-after": "1"}
             await error_response(scope, 503, _TOO_MANY, message, retry)(scope, receive, send)
             return

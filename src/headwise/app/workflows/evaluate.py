@@ -175,7 +175,8 @@ class ContaminationCheck:
         if in_training is None:
             return score_unseen(self.session.task.evaluate, self.session.model, self.items, self.learnt), []
         new = len(self.items) - len(self.learnt)
-        if in_training.name.endswith(f" on {new:,} unseen"):  # older folders have another name before it
+        # older folders have other names, such as "model on 5 unseen"
+        if in_training.name.endswith((f"({new:,})", f" on {new:,} unseen")):
             return in_training, []
         many = self.session.item_type.nouns.many
         text = f"near-duplicates of {many} that the model was trained on or selected by are left out, too"

@@ -255,7 +255,9 @@ class MeasurementCache:
             if data["identity"] == self.identity:
                 self.values = {str(key): float(value) for key, value in data["measured"].items()}
         except (OSError, ValueError, OverflowError, RecursionError, KeyError, TypeError, AttributeError):
-            raise ConfigError(f"{path}: this is no file of headwise curve; give another --work") from None
+            raise ConfigError(
+                f"{path}: this is not a file of headwise curve; give another --work"
+            ) from None
 
     def add(self, key: str, value: float) -> None:
         """Store a value."""

@@ -361,7 +361,7 @@ def _write_predictions(
         if written and output is not None and not again and not _is_compressed(output):
             reporter.warn(
                 f"stopped after {written:,} {predictor.nouns.many}; the same command with --resume (and "
-                f"without --overwrite) goes on with {output}"
+                f"without --overwrite) continues {output}"
             )
         raise
     return time.perf_counter() - began
@@ -383,7 +383,7 @@ def check_output_file(output: Path, file: Path, *, resume: bool | None = None, o
         raise ConfigError("--resume and --overwrite exclude each other; give one of them")
     if resume and _is_compressed(output):
         raise OutputError(
-            f"{output}: a compressed output cannot be resumed; begin anew with --overwrite, or write a "
+            f"{output}: a compressed output cannot be resumed; start over with --overwrite, or write a "
             "plain file and compress it afterwards",
             code="HW602",
         )
@@ -397,7 +397,7 @@ def check_output_file(output: Path, file: Path, *, resume: bool | None = None, o
     if file.exists() and output.samefile(file):
         raise OutputError(f"{output} is the file to be read; give another --output", code="HW604")
     if not resume and not overwrite and output.is_file():
-        go_on = "" if resume is None else "--resume to go on with it where it was interrupted, or "
+        go_on = "" if resume is None else "--resume to continue it, or "
         raise OutputError(f"{output} exists; add {go_on}--overwrite to replace it", code="HW601")
 
 

@@ -107,7 +107,7 @@ class TableOutput:
             _import("pyarrow")
         if not self.pattern.parent.is_dir():
             if self.pattern.parent.exists() or not self.pattern.parent.parent.is_dir():
-                raise OutputError(f"{self.pattern.parent} is no folder; make it first", code="HW604")
+                raise OutputError(f"{self.pattern.parent} is not a folder; create it first", code="HW604")
             with reporting_write_errors(self.pattern.parent):
                 self.pattern.parent.mkdir()
         if not overwrite and (files := self.existing()):

@@ -306,5 +306,5 @@ def _facts(session: ModelSession, evaluated: EvaluatedItems | None) -> list[tupl
         facts.append(("training", f"{session.info.training.seconds:,.0f} s"))
     if evaluated is not None and evaluated.seconds:
         speed = len(evaluated.data.items) / evaluated.seconds
-        facts.append(("speed", f"{speed:,.0f} {session.item_type.nouns.many} a second"))
+        facts.append(("speed", f"{speed:,.0f} {session.item_type.nouns.many} per second"))
     return facts

@@ -208,7 +208,7 @@ class TrialLog:
         self.notes: tuple[str, ...] = ()
         text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
         if text and _has_other_scoring(text.splitlines()[0], key):
-            message = "its runs were scored by another version of headwise, so the search begins anew"
+            message = "its runs were scored by another version of headwise, so the search starts over"
             text, self.notes = "", (f"{path}: {message}",)
         first, *lines = text.splitlines() or [""]
         if not text:

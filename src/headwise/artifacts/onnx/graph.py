@@ -211,7 +211,7 @@ def check_exportable(model: BaseModel, title: str) -> None:
         raise _unsupported(f"heads with the prior {named[0].name}: its matrices are computed by your code")
     if tree_use(model.encoder) != "none":
         raise _unsupported(
-            f"an encoder ({name}) whose heads go by dependency trees: the parser is no part of the network"
+            f"an encoder ({name}) whose heads go by dependency trees: the parser is not part of the network"
         )
 
 

@@ -359,7 +359,7 @@ def _requirements(*, onnx: bool) -> str:
     return _NEEDS.format(version=__version__) + "".join(lines)
 
 
-_NEEDS = """# What predicts with this model, beside headwise {version} from its source folder or wheel:
+_NEEDS = """# Packages that this model needs, besides headwise {version} (its source folder or wheel):
 # pip install -r requirements.txt && pip install --no-deps HEADWISE
 """
 
@@ -369,6 +369,6 @@ It predicts without torch: `pip install -r requirements.txt`, headwise itself wi
 
     headwise predict THIS_FOLDER NEW_TEXTS --output {predictions}
 
-or in Python `headwise.load_exported("THIS_FOLDER").predict(texts)`. What it was trained on and how good it
-is says the model folder that it was exported from.
+or in Python `headwise.load_exported("THIS_FOLDER").predict(texts)`. See the original model folder for
+its training data and scores.
 """

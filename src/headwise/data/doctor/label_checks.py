@@ -89,8 +89,8 @@ def spelling_variants(file: CheckedFile) -> Iterator[Finding]:
     where = [n for n, item in enumerate(file.items) if not rarer.isdisjoint(item.labels)]
     shown = [abbreviate([f"{quoted(name)} ({labels[name]:,})" for name in names]) for names in groups]
     best = repr(normalize_text(groups[0][0])) if len(groups) == 1 else "one spelling of each"
-    message = f"labels that differ in how they are written only: {abbreviate(shown, '; ')}"
-    fix = f"headwise takes them for different ones; write {best} throughout"
+    message = f"labels that differ only in spelling: {abbreviate(shown, '; ')}"
+    fix = f"they are treated as different labels; write {best} throughout"
     yield Finding("warning", "HW156", message, file.data.places(where), fix)
 
 

@@ -260,11 +260,11 @@ def conflicting_labels(file: CheckedFile) -> Iterator[Finding]:
         labelled_lines = [f"{items[n].line} ({' + '.join(items[n].labels) or 'no label'})" for n in first]
         places = f"{file.data.path}:" + ", ".join(with_remainder(labelled_lines, len(numbers)))
         shown.append(f"{places}: {quoted_beginning(file.item_type.show(items[numbers[0]]))}")
-    message = f"{file.count(len(torn))} with different labels in different places"
-    fix = "decide for one answer each; no model can learn both"
+    message = f"{file.count(len(torn))} {'occurs' if len(torn) == 1 else 'occur'} with different labels"
+    fix = "keep one label for each"
     if sum(map(len, file.duplicate_groups)) > _ANNOTATED * len(items):
         fix = "if several people labelled each text, keep one row per text: with the label that most of "
-        fix += "them gave, or with a probability for each label; no model can learn both"
+        fix += "them gave, or with a probability for each label"
     yield Finding("warning", "HW154", message, with_remainder(shown, len(torn)), fix)
 
 

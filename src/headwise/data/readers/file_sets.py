@@ -45,8 +45,8 @@ def note_left_out(source: DataSource) -> None:
         source.notes.append(f"blank lines passed over: {source.counts.blank:,}")
     source.notes.extend(repeated_header_notes(source))
     if source.counts.cleaned:
-        what = "labels with invisible characters, or white space at their ends, which are taken away"
-        source.notes.append(f"{what}: {source.counts.cleaned:,}")
+        many = "1 label" if source.counts.cleaned == 1 else f"{source.counts.cleaned:,} labels"
+        source.notes.append(f"leading or trailing white space or invisible characters stripped from {many}")
 
 
 def clean_label(value: object, source: DataSource) -> str:

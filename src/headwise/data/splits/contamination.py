@@ -178,8 +178,8 @@ def repetition_warning(item_type: ComparedItems, items: Sequence[object], what: 
     if again < _MIN_REPEATED * len(items):
         return None
     return (
-        f"{again:,} of {len(items):,} {what}{item_type.nouns.many} occur more than once: intervals "
-        "and p-values treat them as independent, so they are too narrow and too small"
+        f"{again:,} of {len(items):,} {what}{item_type.nouns.many} occur more than once: they are counted "
+        "as independent, so intervals are too narrow and p-values too small"
     )
 
 

@@ -280,7 +280,7 @@ class LabelTask(
 
     def describe_error(self, mistake: JsonMapping) -> str:
         chance = f"{100 * mistake['probability']:.1f} %"
-        return f"{mistake['label']} taken for {mistake['predicted']} ({chance})"
+        return f"{mistake['label']} predicted as {mistake['predicted']} ({chance})"
 
 
 def set_thresholds_setting(

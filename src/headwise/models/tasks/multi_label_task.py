@@ -287,4 +287,4 @@ class MultiLabelTask(Task["MultiLabelModel", Sequence[Example], Dataset[Example]
     def describe_error(self, mistake: JsonMapping) -> str:
         true, predicted = (", ".join(mistake[key]) or "no label" for key in ("labels", "predicted"))
         wrong_labels = ", ".join(f"{name} {100 * p:.1f} %" for name, p in mistake["wrong"].items())
-        return f"{true} taken for {predicted} ({wrong_labels})"
+        return f"{true} predicted as {predicted} ({wrong_labels})"

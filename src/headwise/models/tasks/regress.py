@@ -193,7 +193,7 @@ class NumberTask(
         places = 2 - math.floor(
             math.log10(abs(number - predicted) or 1)
         )  # show three digits of the difference
-        return f"{number:.15g} taken for {round(predicted, min(places, 15)):.{min(max(places, 0), 15)}f}"
+        return f"{number:.15g} predicted as {round(predicted, min(places, 15)):.{min(max(places, 0), 15)}f}"
 
 
 class RegressTask(NumberTask["TextRegressorModel", Example]):

@@ -230,7 +230,7 @@ class TagTask(Task["TagModel", Sequence[TaggedSentence], TaggedData, TagEvaluati
                 f"tags that mark no spans, such as {next(iter(file_tags))!r}",
                 expected=f"spans of the types that {where} has: {abbreviate(sorted(model_types))}",
                 advice="name another column with --tag-column, or write B- before the type where a span "
-                "begins and I- where it goes on",
+                "begins and I- where it continues",
                 path=data.path,
             )
         strange = {tag: count for tag, count in file_tags.items() if kind(tag) not in model_types}
@@ -263,7 +263,7 @@ class TagTask(Task["TagModel", Sequence[TaggedSentence], TaggedData, TagEvaluati
 
     def describe_error(self, mistake: JsonMapping) -> str:
         chance = f"{100 * mistake['probability']:.1f} %"
-        return f"{mistake['word']}: {mistake['tag']} taken for {mistake['predicted']} ({chance})"
+        return f"{mistake['word']}: {mistake['tag']} predicted as {mistake['predicted']} ({chance})"
 
     @staticmethod
     def _score(parts: DataParts[Sequence[TaggedSentence]]) -> str:

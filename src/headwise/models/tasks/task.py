@@ -262,9 +262,7 @@ class TaskEvaluation(TaskType[Model, Items, File, Evaluation]):
         Raises:
             ConfigError: The task gives no labels to texts and no tags to words.
         """
-        raise ConfigError(
-            f"what to label next is asked of models that give texts labels or tags, not of a {self.title}"
-        )
+        raise ConfigError(f"suggest works for classifiers and taggers only, not for a {self.title}")
 
     def confidence_threshold(self, criterion: str, risk_coverage: object) -> float:
         """The confidence threshold for selective prediction.
@@ -287,7 +285,7 @@ class TaskEvaluation(TaskType[Model, Items, File, Evaluation]):
         Raises:
             ConfigError: The task has no explanations.
         """
-        raise ConfigError(f"what a {self.title} says is not explained yet; headwise predict shows it")
+        raise ConfigError(f"explanations are not available for a {self.title}; use headwise predict")
 
     def score_messages(
         self, labels: Mapping[str, int], scores: JsonMapping, *, thresholds: bool = False

@@ -46,7 +46,7 @@ def _checked_band(prior: Prior, layout: Layout) -> Band | None:
 def unbanded_reason(priors: Sequence[Prior], layout: Layout) -> str | None:
     """The reason why priors have no bands: the first that has none; None if all have one."""
     unbanded = next((prior for prior in priors if band_of(prior, layout) is None), None)
-    return None if unbanded is None else f"the prior {str(unbanded)!r} is no band"
+    return None if unbanded is None else f"the prior {str(unbanded)!r} is not a band"
 
 
 def attending_heads(priors: Sequence[Prior], queries: int) -> list[int]:

@@ -85,7 +85,7 @@ def choose(query: Tensor, priors: Sequence[Prior], layout: Layout, impl: str = "
     if impl == "auto":
         return _fastest(query, priors, layout)
     if impl not in IMPLEMENTATIONS:
-        raise ConfigError(f"unknown attention {impl!r}; known are auto, {', '.join(IMPLEMENTATIONS)}")
+        raise ConfigError(f"unknown attention {impl!r}; expected one of auto, {', '.join(IMPLEMENTATIONS)}")
     refusal = IMPLEMENTATIONS[impl].unsupported_reason(query, priors, layout)
     if refusal is not None:
         raise ConfigError(f"attention {impl!r} cannot run: {refusal}")

@@ -117,7 +117,7 @@ class Positions(nn.Module):
     def __init__(self, kind: str, width: int, max_positions: int = 8192):
         super().__init__()
         if kind not in POSITIONS:
-            raise ConfigError(f"unknown positions {kind!r}; known are {', '.join(POSITIONS)}")
+            raise ConfigError(f"unknown positions {kind!r}; expected one of {', '.join(POSITIONS)}")
         self.kind = kind
         self.table = nn.Embedding(max_positions, width) if kind == "learned" else None
         if self.table is not None:

@@ -82,7 +82,7 @@ class MSSANBlock(nn.Module):
         super().__init__()
         if config.activation not in ACTIVATIONS:
             names = ", ".join(ACTIVATIONS)
-            raise ConfigError(f"unknown activation {config.activation!r}; known are {names}")
+            raise ConfigError(f"unknown activation {config.activation!r}; expected one of {names}")
         self.attention = SelfAttention(
             config.width, priors, config.head_size, bias=config.bias, impl=config.attention
         )

@@ -118,7 +118,7 @@ class Readout(nn.Module):
         super().__init__()
         names = (*READOUTS, "attentive", "attentive,max", "attentive,cls")
         if name not in names:
-            raise ConfigError(f"unknown readout {name!r}; known are {'; '.join(names)}")
+            raise ConfigError(f"unknown readout {name!r}; expected one of {'; '.join(names)}")
         self.name = name
         self.attentive = AttentivePooling(width) if name.startswith("attentive") else None
         extra_widths = {"attentive,max": width, "attentive,cls": width if cls_width is None else cls_width}

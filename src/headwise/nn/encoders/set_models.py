@@ -59,7 +59,7 @@ def _build_encoder(config: SetModelConfig) -> nn.Sequential:
     if config.encoder == "rff":  # a block, too, has two linear layers in a row
         return nn.Sequential(_Rows(*_linear_relu(config.inputs, width, 2 * blocks.layers)[:-1]))
     if config.encoder != "blocks":
-        raise ConfigError(f"unknown encoder {config.encoder!r}; known are blocks and rff")
+        raise ConfigError(f"unknown encoder {config.encoder!r}; expected blocks or rff")
     inputs = config.inputs
     if blocks.block == "paper":  # whose residual cannot change the width
         layers.append(_Rows(nn.Linear(inputs, width)))
@@ -81,7 +81,7 @@ def _decoder(config: SetModelConfig) -> tuple[PMA | None, nn.Sequential]:
         return None, nn.Sequential(*hidden, nn.Linear(width, config.rows * config.outputs))
     if config.pooling != "pma":
         names = ", ".join(POOLINGS)
-        raise ConfigError(f"unknown pooling {config.pooling!r}; known are pma, {names}")
+        raise ConfigError(f"unknown pooling {config.pooling!r}; expected one of pma, {names}")
     sabs = [SAB(width, width, blocks) for _ in range(config.decoder_layers)]
     return PMA(width, blocks, seeds=config.rows), nn.Sequential(
         *sabs, _Rows(nn.Linear(width, config.outputs))

@@ -122,7 +122,7 @@ def head_priors(config: MSSANConfig, directions: "tuple[Prior | None, Prior | No
         raise ConfigError(f"MS-SAN needs an even number of heads, got {config.heads}")
     for name in config.distances or ("",):
         if name not in distances:
-            raise ConfigError(f"unknown distance {name!r}; known are {', '.join(distances)}")
+            raise ConfigError(f"unknown distance {name!r}; expected one of {', '.join(distances)}")
     priors = []
     for direction in directions:
         for head in range(config.heads // 2):

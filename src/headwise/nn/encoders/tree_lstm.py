@@ -268,11 +268,11 @@ def _brackets(layout: Layout, parents: Array) -> _TreePlan:
 
 
 _NO_TREE = (
-    "the heads of a text are no tree: expected for each word the number of another, or 0 for a root, "
-    "that all ways lead to"
+    "the heads of a text do not form a tree: expected for each word the number of another, or 0 for a "
+    "root, that all ways lead to"
 )
 _NO_BRACKETS = (
-    "the heads of a text are no brackets, as an encoder with trees = constituency reads them; read them "
+    "the heads of a text are not brackets, which an encoder with trees = constituency reads; read them "
     "from a file of bracketed trees, or set trees = dependency"
 )
 

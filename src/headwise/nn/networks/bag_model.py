@@ -56,7 +56,7 @@ class BagFeatures:
         """
         names = data.get("features")
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise ConfigError("'features' is missing or no list of texts")
+            raise ConfigError("'features' is missing or not a list of texts")
         if not names or len(set(names)) < len(names):
             raise ConfigError("one or more features are expected, all with names of their own")
         return cls(tuple(names))
@@ -136,12 +136,12 @@ class BagModel(BaseModel):
             with np.errstate(over="ignore"):  # overflow of float32 is reported as infinite below
                 rows = np.asarray(bag, dtype=np.float32)
         except (TypeError, ValueError) as error:
-            raise ConfigError(f"bag {number} is no table of numbers: {error}") from None
+            raise ConfigError(f"bag {number} is not a table of numbers: {error}") from None
         if rows.ndim != 2 or rows.shape[1] != len(names):
             expected = f"(instances, {len(names)})"
             raise ConfigError(f"bag {number} has the shape {rows.shape}; expected {expected}")
         if not np.isfinite(rows).all():
-            raise ConfigError(f"bag {number} has features that are no finite numbers")
+            raise ConfigError(f"bag {number} has features that are not finite numbers")
         return rows
 
     def remember(self, encoded: Iterable[Instances]) -> None:

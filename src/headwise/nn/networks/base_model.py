@@ -56,10 +56,11 @@ class BaseModel(nn.Module):
             ConfigError: The input is not a batch, but texts, for example.
         """
         if not isinstance(batch, TextBatch | Ragged):
-            fix = "model.predict(texts) says what it makes of texts"
+            fix = "use model.predict([text])"
             if getattr(type(self), "predict", predict_nothing) is predict_nothing:
-                fix = "headwise.nn.networks.language_model.generate lets it write"
-            raise ConfigError(f"a {type(self).__name__} is not called with a {type(batch).__name__}; {fix}")
+                fix = "use headwise.nn.networks.language_model.generate to sample text"
+            type_name, got = type(self).__name__, type(batch).__name__
+            raise ConfigError(f"{type_name}.__call__ takes an encoded batch, not a {got}; {fix}")
         return super().__call__(batch, *more)
 
     @property

@@ -38,8 +38,8 @@ def flex_mods(priors: Sequence[Prior], lengths: Tensor) -> tuple[ScoreMod, MaskM
         turns = type(prior).rotate is not Prior.rotate and _turns(prior)
         if prior.learned or turns or prior.tree_use == "error" or prior.marks or prior.matrices:
             raise ConfigError(
-                f"{prior} is no function of positions alone; only fixed priors without trees and sentences "
-                "fit"
+                f"{prior} is not a function of positions alone; only fixed priors without trees and "
+                "sentences fit"
             )
 
     def score_mod(score: Tensor, text: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:

@@ -89,7 +89,7 @@ def register(prior: OwnPrior) -> OwnPrior:
         ConfigError: It is no such class, or its name cannot be spelled or is that of another prior.
     """
     if not (isinstance(prior, type) and issubclass(prior, Prior) and is_dataclass(prior)):
-        raise ConfigError(f"{prior!r} is no prior; expected a frozen dataclass that extends Prior")
+        raise ConfigError(f"{prior!r} is not a prior; expected a frozen dataclass that extends Prior")
     if not prior.__dataclass_params__.frozen:  # pyright: ignore[reportAttributeAccessIssue]
         raise ConfigError(f"{prior.__name__} can be changed; expected a frozen dataclass")
     name = vars(prior).get("name")
@@ -136,7 +136,7 @@ def from_json(data: Mapping[str, object]) -> Prior:
     fields: JsonObject = dict(data)
     name = fields.pop("prior", None)
     if name not in list(PRIORS):
-        raise ConfigError(f"unknown prior {name!r}; known are {', '.join(PRIORS)}{UNREGISTERED}")
+        raise ConfigError(f"unknown prior {name!r}; expected one of {', '.join(PRIORS)}{UNREGISTERED}")
     try:
         if name == Sum.name:
             fields["parts"] = tuple(from_json(part) for part in fields.get("parts", ()))

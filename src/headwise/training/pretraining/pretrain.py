@@ -147,7 +147,7 @@ def pretrain_files(
         if work_folder.states() and not resume:
             if not overwrite:
                 raise PretrainError(
-                    f"{place} holds an interrupted run; add --resume to go on with it, or --overwrite to "
+                    f"{place} holds an interrupted run; add --resume to continue it, or --overwrite to "
                     "restart its training",
                     code="HW811",
                 )

@@ -215,11 +215,12 @@ def check_output(output: Path, *, overwrite: bool) -> None:
     if not output.exists():
         return
     if not output.is_dir():
-        raise PretrainError(f"{output} is no folder; give another --output", code="HW811")
+        raise PretrainError(f"{output} is not a folder; give another --output", code="HW811")
     there = {path.name for path in output.iterdir()}
     if foreign := sorted(there - set(FILES)):  # a model that began with a base has a base.json too
         raise PretrainError(
-            f"{output} holds {foreign[0]}, which is no file of a base; give another --output", code="HW811"
+            f"{output} holds {foreign[0]}, which is not a file of a base; give another --output",
+            code="HW811",
         )
     if ABOUT in there and not overwrite:
         raise PretrainError(

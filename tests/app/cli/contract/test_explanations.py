@@ -32,9 +32,9 @@ def test_the_words_add_up(call, own, sizes, tmp_path):
         for word in record["words"]:
             assert texts[word.get("text", 1) - 1][word["start"] : word["end"]] == word["word"]
             parts = [word[part] for part in ("encoder", "base", "linear_model") if part in word]
-            assert not parts or word["share"] == pytest.approx(sum(parts))
-        total = record["rest"] + record.get("form", {}).get("share", 0.0)
-        total += sum(word["share"] for word in record["words"])
+            assert not parts or word["attribution"] == pytest.approx(sum(parts))
+        total = record["rest"] + record.get("surface_features", {}).get("attribution", 0.0)
+        total += sum(word["attribution"] for word in record["words"])
         assert total == pytest.approx(record["margin"], abs=1e-6)
     path = tmp_path / "why.jsonl"
     assert call("explain", own.model, own.test, "--output", path)[0] == 0
@@ -63,7 +63,8 @@ def test_numbers_are_explained_as_they_are_predicted(call, trained_of):
     assert code == 0, err
     predicted = [row["prediction"] for row in csv.DictReader(out.splitlines())]
     explained = [
-        json.loads(line)["said"] for line in call("explain", own.model, own.test, "--json")[1].splitlines()
+        json.loads(line)["prediction"]
+        for line in call("explain", own.model, own.test, "--json")[1].splitlines()
     ]
     assert [float(said) for said in explained] == pytest.approx(list(map(float, predicted)), abs=2e-5)
     assert {len(said.partition(".")[2]) for said in explained} == {len(predicted[0].partition(".")[2])}
@@ -74,7 +75,10 @@ def test_what_is_not_explained_is_told(call, trained_of, silent, tmp_path):
     own, path = trained_of(silent), tmp_path / "why.html"
     code, _, err = call("explain", own.model, own.test, "--output", path)
     assert (code, path.exists()) == (2, False)
-    assert any(said in err for said in ("not explained", "headwise sample", "headwise train FILE --base"))
+    assert any(
+        said in err
+        for said in ("explanations are not available", "headwise sample", "headwise train FILE --base")
+    )
     path.write_text("of before")
     assert call("explain", own.model, own.test, "--output", path, "--overwrite")[0] == 2
     assert path.read_text() == "of before"
@@ -105,9 +109,9 @@ def test_a_tag_is_explained_by_its_word(call, trained_of):
     found = [json.loads(line) for line in out.splitlines()]
     right = 0
     for record in found:
-        best = max(record["words"], key=lambda word: word["share"])
+        best = max(record["words"], key=lambda word: word["attribution"])
         right += (best["start"], best["end"]) == (record["start"], record["end"])
-        assert record["said"] == "X"
+        assert record["prediction"] == "X"
         assert record["text"][record["start"] : record["end"]]
     assert right >= 0.8 * len(found)
 

@@ -105,7 +105,7 @@ class PieceTokenizer:
 
     def __init__(self, definition: str):
         tokenizers = import_extra("tokenizers")
-        with _convert_errors("this is no tokenizer"):
+        with _convert_errors("this is not a tokenizer"):
             self._tokenizer: Tokenizer = tokenizers.Tokenizer.from_str(_for_single_words(definition))
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
