@@ -48,7 +48,7 @@ def test_texts_begin_with_the_base_of_their_language(bases, name):
     base, note = choose_base("auto", [WORDS[name]] * 3)
     assert base is not None
     assert base.name == name
-    assert f"the base {name}, which lists 100%" in note
+    assert f"the base {name}, which covers 100 %" in note
 
 
 @pytest.mark.parametrize(("texts", "read"), [([ENGLISH] * 2, 1), ([ENGLISH, GERMAN], 3)])
@@ -99,7 +99,7 @@ def test_another_language_does_not_begin_with_the_english_base(tmp_path, monkeyp
 def test_unlisted_words_of_no_language_have_no_base(bases):
     base, note = choose_base("auto", [["qwx", "zzk", "good"]])
     assert base is None
-    assert "english lists only 33% of the words" in note
+    assert "english covers only 33 % of the words" in note
 
 
 def test_merged_bases_keep_the_vectors_and_weights_of_each(bases):

@@ -121,6 +121,7 @@ class Table:
         caption: A sentence above the table.
         sortable: Whether a report sorts the rows by a column when its title is pressed.
         stacked: The number of leading columns that get a line of their own on a narrow screen.
+        equal: The width of all columns but the first, in characters; 0: each is as wide as its content.
     """
 
     head: Sequence[str]
@@ -128,6 +129,7 @@ class Table:
     caption: str = ""
     sortable: bool = False
     stacked: int = 0
+    equal: int = 0
 
 
 @dataclass(frozen=True)
@@ -214,13 +216,11 @@ def plot(
         sizes = line.sizes or ([0.2] * len(places) if len(places) < 40 else [])
         dots = [(*place, 1.5 + 5 * size) for place, size in zip(places, sizes, strict=False)]
         drawn.append((places, dots))
-    signs = ("blue line", "orange dashes")
-    legend = ", ".join(f"{line.name}: {signs[n]}" for n, line in enumerate(lines))
     return render(
         "plot.html.jinja",
         title=title,
         names=names,
-        legend=legend if len(lines) > 1 else lines[0].name,
+        legend=[line.name for line in lines],
         width=_WIDTH,
         height=_HEIGHT,
         left=_LEFT,

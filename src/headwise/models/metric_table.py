@@ -111,11 +111,16 @@ class DifferenceFormat:
         p = difference.get("p_value")
         chance = "" if not is_number(p) else "< 0.001" if p < 0.001 else f"{p:.3f}"
         value = difference[self.key]
-        if self.form == "points":
-            low, high = (f"{100 * bound:+.1f}" for bound in bounds)
-            return f"{100 * value:+.1f} points", f"{low} to {high}", chance
-        low, high = (f"{bound:+.4g}" for bound in bounds)
-        return f"{value:+.4g}", f"{low} to {high}", chance
+        scale, form, unit = (100, "+.1f", " points") if self.form == "points" else (1, "+.4g", "")
+        shown, low, high = (_signed(scale * number, form) for number in (value, *bounds))
+        between = "no difference" if float(low) == float(high) == 0 else f"{low} to {high}"
+        return f"{shown}{unit}", between, chance
+
+
+def _signed(number: float, form: str) -> str:
+    """A number with its sign; what rounds to 0 has none."""
+    text = format(number, form)
+    return text if float(text) else text.lstrip("+-")
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from headwise.core.config import JsonMapping, is_number, lookup
 from headwise.core.html import Cell, Page, Section, Series, Table, isolated, plot, render
 from headwise.metrics.operating_points import MIN_ITEMS, RiskCoverageCurve
-from headwise.models.metric_table import MISSING, MetricTable, format_number, parse_interval
+from headwise.models.metric_table import MISSING, MetricRow, MetricTable, format_number, parse_interval
 from headwise.models.novelty_evaluation import novelty_section
 from headwise.models.report_parts import ComparisonSystem
 from headwise.models.score_meanings import meanings_of
@@ -81,6 +81,8 @@ def mistakes_list(
 
 _WIDE = 80
 """The characters of all labels from which the columns of a confusion matrix have numbers as titles."""
+_WIDEST_TITLE = 12
+"""The most characters of a label in a line of the head of a confusion matrix."""
 MOST_LABELS = 60
 """The most labels of a confusion matrix; for more labels the most frequent confusions are listed."""
 _CONFUSIONS = 20
@@ -113,6 +115,7 @@ class ReportContents:
         repeats: Evaluated items that are not new: what they repeat, how many, and out of how many.
         facts: Names and values, such as size and speed.
         made: How the model was trained: sections of JSON.
+        where_errors: How to get a list of the wrong predictions, if there are no items to list.
     """
 
     title: str
@@ -135,6 +138,7 @@ class ReportContents:
     repeats: Sequence[tuple[str, int, int]] = ()
     facts: Sequence[tuple[str, str]] = ()
     made: JsonMapping = field(default_factory=dict)
+    where_errors: str = ""
 
 
 def report_page(contents: ReportContents) -> Page:
@@ -152,7 +156,7 @@ def report_page(contents: ReportContents) -> Page:
         "Confusions": _confusions(contents),
         "Probabilities": _probabilities(contents),
         "Unknown": novelty_section(contents.scores, contents.metric_table.of),
-        "Errors": Section(body=errors),
+        "Errors": Section(notes=_counted_errors(contents), body=errors),
         "Words": _words(contents),
         "Columns": _columns(contents),
         "Heads": Section(body=contents.maps),
@@ -164,6 +168,18 @@ def report_page(contents: ReportContents) -> Page:
     return Page(
         render("report.html.jinja", title=contents.title, summary=_summary(contents), sections=filled)
     )
+
+
+def _counted_errors(contents: ReportContents) -> list[str]:
+    """The number of wrong predictions, and how to list them, where a page has only the scores."""
+    if not contents.where_errors or contents.mistakes or contents.metric_table.per_class is None:
+        return []
+    matrix = contents.metric_table.matrix(contents.scores)
+    if matrix is None:
+        return [contents.where_errors]
+    total = sum(map(sum, matrix))
+    wrong = total - sum(row[place] for place, row in enumerate(matrix))
+    return [f"{wrong:,} of {total:,} predictions are wrong. {contents.where_errors}"]
 
 
 def scores_fragment(contents: ReportContents) -> str:
@@ -284,7 +300,10 @@ def _confusions(contents: ReportContents) -> Section:
             tone = ("for" if i == j else "against") if count else ""
             cells.append(Cell(str(count or "·"), tone=tone, strength=count / most))
         rows.append([f"{titles[i]} {names[i]}" if wide else names[i], *cells])
-    return Section(tables=[Table(["true \\ predicted", *titles], rows)])
+    # Cells of one width, so that equal counts look equal, whatever the names of the labels.
+    widest = max(4, *map(len, titles), *(len(str(count)) for row in matrix for count in row))
+    equal = min(widest, _WIDEST_TITLE)
+    return Section(tables=[Table(["true \\ predicted", *titles], rows, equal=equal)])
 
 
 def _probabilities(contents: ReportContents) -> Section:
@@ -369,21 +388,36 @@ def _training(contents: ReportContents) -> Section:
     names = {key for row in history for key, value in row.items() if is_number(value)}
     scores = sorted(names - {"epoch", "train_loss", "loss"})
     groups["scores on dev"] = tuple(scores[:2])
+    metrics: dict[str, MetricRow] = {}
+    for line in contents.metric_table.lines:
+        metrics.setdefault(line.key.rpartition(".")[2], line)  # the first: others are of novelty detection
     pieces = []
     for title, keys in groups.items():
-        lines = []
+        lines, percent = [], True
         for key in keys:
             points = [
                 (float(n + 1), float(row[key])) for n, row in enumerate(history) if is_number(row.get(key))
             ]
             if len(points) > 1:
-                lines.append(Series(f"{key} on dev" if key == "loss" else key.replace("_", " "), points))
+                name = _LOSSES.get(key) or (metrics[key].title if key in metrics else key.replace("_", " "))
+                lines.append(Series(f"{name[:1].upper()}{name[1:]}", points))
+                percent &= key in metrics and metrics[key].form == "percent"
         if lines:
-            values = [value for line in lines for _, value in line.points]
-            pieces.append(
-                plot(title, lines, (1, len(history)), (min(values), max(values)), ("epoch", title))
-            )
+            limits = _padded([value for line in lines for _, value in line.points], fractions=percent)
+            names = ("epoch", title)
+            pieces.append(plot(title, lines, (1, len(history)), limits, names, percent=(False, percent)))
     return Section(figures=pieces)
+
+
+_LOSSES = {"train_loss": "training loss", "loss": "dev loss"}
+
+
+def _padded(values: Sequence[float], *, fractions: bool) -> tuple[float, float]:
+    """The limits of an axis, with some room around the values, so that equal ones have an axis too."""
+    low, high = min(values), max(values)
+    room = max((high - low) / 20, 0.005 if fractions else 1e-3 * max(abs(high), 1e-9))
+    low, high = low - room, high + room
+    return (max(low, 0.0), min(high, 1.0)) if fractions else (low, high)
 
 
 def _data(contents: ReportContents) -> Section:

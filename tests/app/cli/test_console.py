@@ -5,8 +5,19 @@ import subprocess
 import sys
 
 import pytest
+from rich.padding import Padding
+from rich.text import Text
 
-from headwise.app.cli.console import fail, note, percent, print_json, visible, warn
+from headwise.app.cli.console import (
+    columns,
+    fail,
+    note,
+    percent,
+    print_json,
+    standard_output,
+    visible,
+    warn,
+)
 
 
 @pytest.mark.parametrize("say", [note, warn, fail])
@@ -32,6 +43,17 @@ def test_json_has_null_for_what_it_cannot_say(capsys):
 
 def test_percent():
     assert [percent(share) for share in (0, 0.12345, 1)] == ["0.0 %", "12.3 %", "100.0 %"]
+
+
+def test_lines_in_a_pipe_have_no_blanks_at_their_ends(capsys):
+    table = columns("name", "n")
+    table.add_row("a", "1")
+    out = standard_output()
+    out.print(table)
+    out.print(Padding(Text("b  c "), (0, 0, 1, 2)))
+    out.print("d ", end="")
+    lines = capsys.readouterr().out.split("\n")
+    assert lines == ["name  n", "   a  1", "  b  c", "", "d "]
 
 
 SHELL = """

@@ -112,7 +112,7 @@ def test_of_many_labels_those_that_do_not_occur_are_counted():
 def test_matrix():
     scores = score_labels(np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1]), ["no", "yes"])
     lines = [line.split() for line in shown(matrix(scores, width=80)).splitlines()]
-    assert lines == [["label", "\\", "taken", "for", "no", "yes"], ["no", "1", "·"], ["yes", "1", "2"]]
+    assert lines == [["true", "\\", "predicted", "no", "yes"], ["no", "1", "·"], ["yes", "1", "2"]]
 
 
 LONG = ["感情がとても肯定的である" * 2, "x" * 100, "\x1b[31mred", *"abcdefghi"]
@@ -151,3 +151,31 @@ def test_most_frequent_confusions_of_many_labels():
 
 def test_nothing_confused():
     assert matrix(scores_of([f"l{i}" for i in range(20)], shift=0), width=80) is None
+
+
+def test_five_systems_fit_into_80_columns_without_a_break_between_number_and_unit():
+    scores = evaluation(scores_of(["a", "b"], texts=45, shift=0.02)).to_json()
+    same = {"accuracy": 0.0, "interval": [0.0, 0.0], "p_value": 1.0}
+    names = ("encoder alone", "linear model alone", "without duplicates (45)", "TF-IDF + linear SVM")
+    systems = [ComparisonSystem(name, scores, same) for name in names]
+    lines = shown(scores_table(SHEET, scores, systems)).splitlines()
+    for line in lines:  # each unit stands behind its number
+        units, numbers = re.findall(r"%|points", line), re.findall(r"\d (?:%|points)", line)
+        assert len(units) == len(numbers), line
+    [interval] = [line for line in lines if "95 % interval" in line]
+    assert len(re.findall(r"\d+\.\d–\d+\.\d", interval)) == 5
+
+
+@pytest.mark.parametrize(
+    ("value", "bounds", "shown_bounds"),
+    [
+        (0.0, (0.0, 0.0), ("0.0 points", "no difference")),
+        (-0.0001, (-0.0004, 0.0004), ("0.0 points", "no difference")),
+        (0.001, (-0.0004, 0.003), ("+0.1 points", "0.0 to +0.3")),
+        (0.05, (-0.006, 0.108), ("+5.0 points", "-0.6 to +10.8")),
+    ],
+)
+def test_a_difference_of_zero_has_no_sign(value, bounds, shown_bounds):
+    found = SHEET.ahead.formatted({"accuracy": value, "interval": list(bounds)})
+    assert found is not None
+    assert found[:2] == shown_bounds

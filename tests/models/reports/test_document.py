@@ -86,6 +86,39 @@ def test_what_is_not_known_is_left_out():
     assert "Accuracy 50.0 % on the dev texts." in page
 
 
+def test_cells_of_a_confusion_matrix_have_one_width():
+    labels = [
+        {"label": name, "texts": 5, "precision": 0.5, "recall": 0.5, "f1": 0.5}
+        for name in ("x", "a label with a long name")
+    ]
+    page = report_page(material(scores={"accuracy": 0.5, "labels": labels, "confusion": [[4, 1], [1, 4]]}))
+    confusions = page.partition("<h2>Confusions</h2>")[2].partition("</table>")[0]
+    assert '<table class="hw-equal" style="--wide:12ch">' in confusions
+    assert "hw-equal" not in page.partition("<h2>Confusions</h2>")[0].partition("</style>")[2]
+
+
+def test_plots_have_a_legend_and_axes_in_per_cent():
+    history = [
+        {"train_loss": 1.0, "loss": 0.9, "accuracy": 0.925, "macro_f1": 0.925},
+        {"train_loss": 0.5, "loss": 0.7, "accuracy": 0.925, "macro_f1": 0.925},
+    ]
+    page = report_page(material(history=history)).partition("<h2>Training</h2>")[2]
+    losses, scores = re.findall(r"<figure>.*?</figure>", page, re.DOTALL)
+    names = r'<span class="hw-key s(\d)"></span>([\w ]*\w)'
+    assert re.findall(names, losses) == [("0", "Training loss"), ("1", "Dev loss")]
+    assert re.findall(names, scores) == [("0", "Accuracy"), ("1", "Macro F1")]
+    ticks = re.findall(r'text-anchor="end">(.*?)</text>', scores)
+    assert len(ticks) > 1  # although all values are equal
+    assert all(re.fullmatch(r"9[23](\.\d)? %", tick) for tick in ticks), ticks
+    assert not any("%" in tick for tick in re.findall(r'text-anchor="end">(.*?)</text>', losses))
+
+
+def test_errors_are_counted_where_there_are_no_texts_to_list():
+    page = report_page(material(mistakes=0, where_errors="List them so."))
+    assert "<p>30 of 100 predictions are wrong. List them so.</p>" in page
+    assert "List them so." not in report_page(material(where_errors="List them so."))
+
+
 def test_what_can_be_left_to_people():
     """Of ten texts the eight surest are right: 100 % of 80 % are."""
     confidences, right = np.append(np.linspace(1.0, 0.99, 8), [0.2, 0.1]), np.arange(10) < 8
@@ -245,7 +278,7 @@ def test_ticks_are_round_numbers():
 
 
 def test_a_history_of_numbers_too_far_apart_is_shown():
-    assert "train loss" in report_page(material(history=[{"train_loss": -1e308}, {"train_loss": 1e308}]))
+    assert "Training loss" in report_page(material(history=[{"train_loss": -1e308}, {"train_loss": 1e308}]))
 
 
 def test_numbers_are_no_classes():

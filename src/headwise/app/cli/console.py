@@ -7,6 +7,7 @@ are written atomically.
 import io
 import json
 import os
+import re
 import sys
 from collections.abc import Container
 from contextlib import suppress
@@ -24,6 +25,7 @@ class UsageError(Exception):
 
 STANDARD_OUTPUT = "-"
 
+_BLANKS_AT_ENDS = re.compile(r" +(?=\n)")
 _STRICT_HANDLERS = ("strict", "surrogateescape")
 """Error handlers of streams that raise for characters outside their encoding."""
 
@@ -47,6 +49,11 @@ def _console(*, stderr: bool) -> "Console":
 
         def on_broken_pipe(self) -> NoReturn:
             raise BrokenPipeError
+
+        def _render_buffer(self, buffer: Any) -> str:
+            """Rich pads lines to the width of the terminal; files and pipes get them without the blanks."""
+            text = super()._render_buffer(buffer)
+            return text if self.is_terminal else _BLANKS_AT_ENDS.sub("", text)
 
     return PipeConsole(stderr=stderr, highlight=False, emoji=False, markup=False)
 

@@ -55,8 +55,10 @@ def scores_table(
         columns = [scores, *((system.scores for system in systems) if line.compared else ())]
         table.add_row(line.title, *map(line.shown, columns))
         if any(intervals := [line.shown_interval(system_scores) for system_scores in columns]):
-            if len(systems) > 3:  # without the blanks, five of them fit into 80 characters
-                intervals = [interval and interval.replace(" – ", "–") for interval in intervals]
+            if len(systems) > 3:  # without blanks and units, five of them fit into 80 characters
+                intervals = [
+                    interval and interval.replace(" – ", "–").removesuffix(" %") for interval in intervals
+                ]
             table.add_row("  95 % interval", *intervals)
         if line is metric_table.primary_metric and any(gaps):
             rows = zip(*(gap or ("", "", "") for gap in gaps), strict=True)

@@ -1,5 +1,6 @@
 """The report page of a model, from its folder and labelled items."""
 
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -115,6 +116,7 @@ def render_report(session: ModelSession, evaluated: EvaluatedItems | None) -> st
             data=info["data"],
             history=info.training.history,
             facts=_facts(session, evaluated),
+            where_errors=_where_errors(folder, many) if evaluated is None else "",
             made={
                 "settings": info["training"].get("recipe"),
                 "calibration": info.get("calibration"),
@@ -123,6 +125,15 @@ def render_report(session: ModelSession, evaluated: EvaluatedItems | None) -> st
             },
             **item_contents,
         )
+    )
+
+
+def _where_errors(folder: Path, many: str) -> str:
+    """How to list the wrong predictions, which a page without items cannot."""
+    command = f"headwise report {shlex.quote(str(folder))} --data FILE"
+    return (
+        f"A model folder holds no {many}, so they are not listed: {command} lists those of a labelled file "
+        f"with explanations, and headwise train FILE --report REPORT.html those of the test {many}."
     )
 
 

@@ -139,7 +139,7 @@ def choose_base(name: str, texts: Iterable[Sequence[str]]) -> tuple[StaticEmbedd
     )
     if name != AUTO:
         base = open_base(name)
-        return base, f"base {base.name}: it lists {base.token_coverage(counts):.0%} of the words"
+        return base, f"base {base.name}: it covers {100 * base.token_coverage(counts):.0f} % of the words"
     coverage = _coverages(counts)
     if not coverage:
         return None, ""
@@ -147,12 +147,10 @@ def choose_base(name: str, texts: Iterable[Sequence[str]]) -> tuple[StaticEmbedd
     if not chosen:
         return None, _no_base(coverage, counts)
     names = AND.join(chosen)
-    share = sum(counts[word] for word in set().union(*(coverage[part] for part in chosen)))
-    return (
-        open_base(names),
-        f"starts from the base {names}, which lists {share / max(1, counts.total()):.0%} of the words "
-        "(--base none: without)",
-    )
+    covered = sum(counts[word] for word in set().union(*(coverage[part] for part in chosen)))
+    share = 100 * covered / max(1, counts.total())
+    note = f"starts from the base {names}, which covers {share:.0f} % of the words (--base none: without)"
+    return open_base(names), note
 
 
 def _coverages(counts: Mapping[str, int]) -> dict[str, set[str]]:
@@ -234,7 +232,7 @@ def _no_base(coverage: Mapping[str, set[str]], counts: Counter[str]) -> str:
     name = max(coverage, key=lambda name: sum(counts[word] for word in coverage[name]))
     share = sum(counts[word] for word in coverage[name]) / max(1, counts.total())
     return (
-        f"no base: {name} lists only {share:.0%} of the words "
+        f"no base: {name} covers only {100 * share:.0f} % of the words "
         f"(--base {name} takes it even so; headwise pretrain makes one from texts of your own)"
     )
 

@@ -180,4 +180,4 @@ def test_who_gives_no_labels_to_texts_suggests_none(call, trained_of, tmp_path, 
     path.write_text("text,label\none two,a\n")
     code, _, err = call("suggest", trained_of(silent).model, path)
     assert code == 2
-    assert f"not of {title}" in " ".join(err.split())
+    assert f"not for {title}" in " ".join(err.split())
