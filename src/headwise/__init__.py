@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     from headwise.artifacts.onnx.onnx_load import load_exported
     from headwise.core.errors import HeadwiseError
     from headwise.data import read_examples
+    from headwise.data.columns.reading_options import ReadOptions
     from headwise.data.doctor.diagnose import doctor_files
+    from headwise.data.readers.tagged_files import read_tagged
     from headwise.nn.encoders import MSTransformer, MSTransformerConfig, Transformer, TransformerConfig
     from headwise.nn.networks.attention_inspection import attention_weights
     from headwise.nn.networks.model_config import ModelConfig
@@ -61,6 +63,8 @@ _HOMES = {
     "PairRegressor": "headwise.app.estimators.regressors",
     "Prediction": "headwise.runtime.outputs",
     "Ragged": "headwise.nn.ragged",
+    "ReadOptions": "headwise.data.columns.reading_options",
+    "read_tagged": "headwise.data.readers.tagged_files",
     "TextClassifier": "headwise.app.estimators.classifiers",
     "TextRegressor": "headwise.app.estimators.regressors",
     "TextTagger": "headwise.app.estimators.tagger",
@@ -111,6 +115,7 @@ __all__ = [
     "PairRegressor",
     "Prediction",
     "Ragged",
+    "ReadOptions",
     "TextClassifier",
     "TextClassifierModel",
     "TextRegressor",
@@ -139,6 +144,7 @@ __all__ = [
     "pull_from_hub",
     "push_to_hub",
     "read_examples",
+    "read_tagged",
     "report_file",
     "save_model",
     "suggest_file",

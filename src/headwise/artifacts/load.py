@@ -179,7 +179,7 @@ def load_model(
             f"novelty detector ({', '.join(NOVELTY_FACTORS)}) are missing",
             code="HW510",
         )
-    model.card = partial(_card, files)
+    model.card, model.explainer = partial(_card, files), find_task(config.task).explain
     return model.eval().to(device)
 
 

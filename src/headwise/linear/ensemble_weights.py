@@ -95,7 +95,7 @@ def fit_ensemble(
     members: Sequence[NDArray],
     targets: NDArray,
     *,
-    texts: NDArray | None = None,
+    weights: NDArray | None = None,
     prior: WeightPrior = EQUAL_WEIGHTS,
 ) -> Ensemble:
     """Fit the ensemble weights that make the held-out labels most likely.
@@ -103,44 +103,46 @@ def fit_ensemble(
     Args:
         members: Logits of each member, `[texts, classes]`.
         targets: Label indices, `[texts]`, or label probabilities, `[texts, classes]`.
-        texts: Weights of the texts, `[texts]`, with mean 1; None where all are equal.
+        weights: Weights of the texts, `[texts]`, with mean 1; None where all are equal.
         prior: What is expected of the weights.
     """
     if not len(targets):
         return Ensemble((1.0 / len(members),) * len(members), (1.0 / len(members),) * len(members), 0.0, ())
     logits = [_centred(member) for member in members]
     soft_targets = smooth_targets(targets, logits[0].shape[1])
-    importance = np.ones(len(targets)) if texts is None else np.asarray(texts, dtype=np.float64)
+    text_weights = np.ones(len(targets)) if weights is None else np.asarray(weights, dtype=np.float64)
     temperatures = [
         _fit_weights(
             [member_logits],
             soft_targets,
-            importance,
+            text_weights,
             WeightPrior(strength=0.0),
             scale=1.0 if member in prior.unscaled else _HOTTEST,
         )
         for member, member_logits in enumerate(logits)
     ]
     alone = [
-        _Loss([member_logits], soft_targets, importance)(weight)[0]
+        _Loss([member_logits], soft_targets, text_weights)(weight)[0]
         for member_logits, weight in zip(logits, temperatures, strict=True)
     ]
     scaled = [
         member_logits * float(weight[0]) for member_logits, weight in zip(logits, temperatures, strict=True)
     ]
     active = list(range(len(members)))
-    weights = _fit_weights(scaled, soft_targets, importance, prior)
+    member_weights = _fit_weights(scaled, soft_targets, text_weights, prior)
     while len(active) > 1:
-        shares = contributions([scaled[member] for member in active], weights)
+        shares = contributions([scaled[member] for member in active], member_weights)
         least = int(np.argmin(shares))
         if shares[least] >= MIN_CONTRIBUTION:
             break
         active.pop(least)
         remaining = WeightPrior(tuple(prior.of(active)), prior.strength)
-        weights = _fit_weights([scaled[member] for member in active], soft_targets, importance, remaining)
+        member_weights = _fit_weights(
+            [scaled[member] for member in active], soft_targets, text_weights, remaining
+        )
     final = np.zeros(len(members))
-    final[active] = weights
-    loss = _Loss(scaled, soft_targets, importance)(final)[0]
+    final[active] = member_weights
+    loss = _Loss(scaled, soft_targets, text_weights)(final)[0]
     factors = [float(temperature[0]) for temperature in temperatures]
     return Ensemble(
         weights=tuple(float(weight * factor) for weight, factor in zip(final, factors, strict=True)),
@@ -156,39 +158,45 @@ def _centred(logits: NDArray) -> NDArray[np.float64]:
 
 
 class _Loss:
-    """Mean log loss of the ensemble as a function of the weights, with its gradient and its Hessian."""
+    """Mean log loss of the ensemble as a function of its weights, with its gradient and its Hessian.
 
-    def __init__(self, logits: Sequence[NDArray], targets: NDArray, importance: NDArray):
-        self.logits, self.targets, self.importance = np.stack(logits), targets, importance
+    Args:
+        logits: Logits of each member, `[texts, classes]`.
+        targets: Label probabilities, `[texts, classes]`.
+        weights: Weights of the texts, `[texts]`.
+    """
 
-    def __call__(self, weights: NDArray) -> tuple[float, NDArray, NDArray]:
-        mixed = np.tensordot(weights, self.logits, axes=1)
+    def __init__(self, logits: Sequence[NDArray], targets: NDArray, weights: NDArray):
+        self.logits, self.targets, self.weights = np.stack(logits), targets, weights
+
+    def __call__(self, member_weights: NDArray) -> tuple[float, NDArray, NDArray]:
+        mixed = np.tensordot(member_weights, self.logits, axes=1)
         mixed = mixed - mixed.max(axis=1, keepdims=True)
         exponents = np.exp(mixed)
         total = exponents.sum(axis=1, keepdims=True)
         losses = np.log(total[:, 0]) - (self.targets * mixed).sum(axis=1)
         chances = exponents / total
-        importance = self.importance[:, None] / len(self.targets)
-        gradient = np.tensordot(self.logits, (chances - self.targets) * importance, axes=([1, 2], [0, 1]))
+        weights = self.weights[:, None] / len(self.targets)
+        gradient = np.tensordot(self.logits, (chances - self.targets) * weights, axes=([1, 2], [0, 1]))
         away = self.logits - (chances * self.logits).sum(axis=2, keepdims=True)
-        hessian = np.tensordot(away * (chances * importance), away, axes=([1, 2], [1, 2]))
-        return float(losses @ importance[:, 0]), gradient, hessian
+        hessian = np.tensordot(away * (chances * weights), away, axes=([1, 2], [1, 2]))
+        return float(losses @ weights[:, 0]), gradient, hessian
 
 
 def _fit_weights(
     logits: Sequence[NDArray],
     targets: NDArray,
-    importance: NDArray,
+    weights: NDArray,
     prior: WeightPrior,
     *,
     scale: float = 5.0,
 ) -> NDArray:
-    loss = _Loss(logits, targets, importance)
+    loss = _Loss(logits, targets, weights)
     begun, pull = np.full(len(logits), 1 / len(logits)), prior.strength / len(targets)
     expected = prior.of(range(len(logits)))
 
-    def cost(weights: NDArray) -> tuple[float, NDArray, NDArray]:
-        (value, gradient, hessian), away = loss(weights), weights - expected
+    def cost(member_weights: NDArray) -> tuple[float, NDArray, NDArray]:
+        (value, gradient, hessian), away = loss(member_weights), member_weights - expected
         penalty = pull * float(away @ away)
         return value + penalty, gradient + 2 * pull * away, hessian + 2 * pull * np.eye(len(away))
 
@@ -264,7 +272,7 @@ def fit_number_weights(
     encoder: NDArray,
     linear_model: NDArray,
     targets: NDArray,
-    importance: NDArray | None = None,
+    weights: NDArray | None = None,
     prior: WeightPrior = EQUAL_WEIGHTS,
 ) -> EnsembleWeights:
     """Fit non-negative ensemble weights on held-out texts by a robust loss: a few texts that both members
@@ -275,28 +283,28 @@ def fit_number_weights(
             deviation 1.
         linear_model: Outputs of the linear model, on the same scale.
         targets: The targets, on the same scale.
-        importance: Weights of the texts, 1 on average; None where all are equal.
+        weights: Weights of the texts, 1 on average; None where all are equal.
         prior: What is expected of the weights, in squared standard deviations of the targets.
     """
     outputs = np.stack([encoder, linear_model], axis=1).astype(np.float64)
     clipped = targets.astype(np.float64).clip(-_FARTHEST, _FARTHEST)
-    counts = np.ones(len(clipped)) if importance is None else np.asarray(importance, dtype=np.float64)
-    weights = _robust_weights(outputs, clipped, counts, prior.strength, prior.of((0, 1)))
-    sizes = weights * outputs.std(axis=0)
+    text_weights = np.ones(len(clipped)) if weights is None else np.asarray(weights, dtype=np.float64)
+    member_weights = _robust_weights(outputs, clipped, text_weights, prior.strength, prior.of((0, 1)))
+    sizes = member_weights * outputs.std(axis=0)
     share = float(sizes[1] / sizes.sum()) if sizes.sum() > 0 else 0.5
     if min(share, 1 - share) < MIN_CONTRIBUTION:
         member = int(share > 0.5)
         alone = (
-            float(_robust_weights(outputs[:, [member]], clipped, counts, 0.0, np.ones(1))[0])
+            float(_robust_weights(outputs[:, [member]], clipped, text_weights, 0.0, np.ones(1))[0])
             if outputs[:, member].any()
             else 1.0
         )
         return EnsembleWeights(alone * (1 - member), alone * member, float(member))
-    return EnsembleWeights(float(weights[0]), float(weights[1]), share)
+    return EnsembleWeights(float(member_weights[0]), float(member_weights[1]), share)
 
 
 def _robust_weights(
-    outputs: NDArray, targets: NDArray, counts: NDArray, strength: float, expected: NDArray
+    outputs: NDArray, targets: NDArray, weights: NDArray, strength: float, expected: NDArray
 ) -> NDArray:
     """Non-negative weights of the members (`outputs`: `[texts, members]`) by Huber's loss: iteratively
     reweighted least squares, in which texts with large errors count less. The prior pulls them to the
@@ -305,14 +313,16 @@ def _robust_weights(
 
     members = outputs.shape[1]
     pull, damping = np.sqrt(strength) * np.eye(members), np.ones(len(targets))
-    weights = np.full(members, np.inf)  # not a start value: least squares may give 0 because of one outlier
+    member_weights = np.full(
+        members, np.inf
+    )  # not a start value: least squares may give 0 because of one outlier
     for _ in range(_ROUNDS):
-        roots, before = np.sqrt(counts * damping), weights
+        roots, before = np.sqrt(weights * damping), member_weights
         left = np.vstack([outputs * roots[:, None], pull])
-        weights = nnls(left, np.append(targets * roots, pull @ expected))[0]
-        if np.abs(weights - before).max() < 1e-6:
+        member_weights = nnls(left, np.append(targets * roots, pull @ expected))[0]
+        if np.abs(member_weights - before).max() < 1e-6:
             break
-        off = np.abs(targets - outputs @ weights)
-        far = max(_FAR * float(np.median(off[counts > 0])), 1e-6)
+        off = np.abs(targets - outputs @ member_weights)
+        far = max(_FAR * float(np.median(off[weights > 0])), 1e-6)
         damping = far / off.clip(far)
-    return weights
+    return member_weights

@@ -234,7 +234,7 @@ def _check_array(targets: TargetArray, kind: type[np.generic], dimensions: int, 
 
 
 def _temperature(scores: Floats, targets: NDArray, counts: Floats | None) -> tuple[float, float]:
-    ensemble = fit_ensemble([scores], targets, texts=counts)
+    ensemble = fit_ensemble([scores], targets, weights=counts)
     return ensemble.weights[0], ensemble.loss
 
 
@@ -259,20 +259,20 @@ class TextWeights:
     def of(
         cls,
         targets: Targets,
-        sample_weight: NDArray | None = None,
+        weights: NDArray | None = None,
         class_weight: NDArray | None = None,
         text_count: int | None = None,
     ) -> "TextWeights":
         """The importance of training texts.
 
         Args:
-            sample_weight: Weight of each text, `[texts]`.
+            weights: Weight of each text, `[texts]`.
             class_weight: Weight of the texts of each label, `[classes]`.
             text_count: Number of real texts; those behind them are label names.
         """
-        costs = np.ones(len(targets)) if sample_weight is None else np.asarray(sample_weight, np.float64)
+        costs = np.ones(len(targets)) if weights is None else np.asarray(weights, np.float64)
         counting, counts, amounts = costs > 0, None, None
-        if sample_weight is not None and counting.any():
+        if weights is not None and counting.any():
             counts = (costs / costs[counting].mean()).astype(np.float32)
             amounts = _amounts(counts, text_count)
         factors = None if class_weight is None else targets.importance(class_weight)

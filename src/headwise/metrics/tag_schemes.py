@@ -365,17 +365,24 @@ def detect_scheme(texts: Iterable[Sequence[str]]) -> Detection:
         return Detection("plain", f"tags of spans have {letters.total()} words; others {what}")
     seen = {mark: f"{letters[mark]} words have {mark}-" for mark in "ESLU" if letters[mark]}
     against = {scheme: _violations(pairs, scheme) for scheme in LETTERS}
-    for scheme, marks in _MARKS.items():
+    for marked, marks in _MARKS.items():
         evidence = [seen[mark] for mark in marks if mark in seen]
-        if evidence and against[scheme] == min(against.values()):
-            return Detection(scheme, " and ".join(evidence))
-    reason = (
-        f"{against['iob2']} spans begin with I-, which iob2 forbids; "
-        f"{against['iob1']} begin with B- where no span of the same type ends, which iob1 forbids"
-    )
+        if evidence and against[marked] == min(against.values()):
+            return Detection(marked, " and ".join(evidence))
+    scheme: Scheme = "iob1" if against["iob1"] < against["iob2"] else "iob2"
     if seen:
         reason = f"{' and '.join(seen.values())}, fewer than what {' or '.join(_MARKS)} would forbid"
-    return Detection("iob1" if against["iob1"] < against["iob2"] else "iob2", reason)
+    elif not against[scheme]:
+        reason = _WITHOUT_EXCEPTION[scheme]
+    else:
+        reason = f"{against['iob2']} spans begin with I- as in iob1, {against['iob1']} with B- as in iob2"
+    return Detection(scheme, reason)
+
+
+_WITHOUT_EXCEPTION: dict[Scheme, str] = {
+    "iob1": "spans begin with I-, and with B- only after another span of their type",
+    "iob2": "every span begins with B-",
+}
 
 
 def _violations(pairs: Counter[tuple[str, str]], scheme: Scheme) -> int:

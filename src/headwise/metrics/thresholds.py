@@ -107,37 +107,37 @@ def fit_thresholds(
     return thresholds
 
 
-def _calibrated_threshold(logits: LabelScores, counts: NDArray[np.float64]) -> float:
+def _calibrated_threshold(logits: LabelScores, weights: NDArray[np.float64]) -> float:
     """The optimal threshold for calibrated probabilities, in logits."""
     chances = expit(logits.astype(np.float64))
     if not len(chances):
         return 0.0
     order = np.argsort(-chances)
-    hits, taken = (chances * counts)[order].cumsum(), counts[order].cumsum()
+    hits, taken = (chances * weights)[order].cumsum(), weights[order].cumsum()
     best = (2 * hits / (taken + hits[-1])).max()
     return float(logit(best / 2))
 
 
 def _weight_from(
-    values: LabelScores, counts: NDArray[np.float64], steps: NDArray[np.float64]
+    values: LabelScores, weights: NDArray[np.float64], steps: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """The total weight of the values that are at least as large as each step, `[steps]`."""
     order = np.argsort(values)
-    above = np.append(counts[order][::-1].cumsum()[::-1], 0.0)
+    above = np.append(weights[order][::-1].cumsum()[::-1], 0.0)
     return above[np.searchsorted(values[order], steps)]
 
 
 def _shrunk_threshold(
-    logits: LabelScores, targets: Targets, counts: NDArray[np.float64], first: float
+    logits: LabelScores, targets: Targets, weights: NDArray[np.float64], first: float
 ) -> float:
     """The threshold, in logits, with the best smoothed F1 minus a quadratic penalty on its distance from
     `first`: a distance of 1 (a factor e) costs the worth of 2 texts, a distance of 2 that of 8."""
-    count = counts[targets].sum()
+    count = weights[targets].sum()
     if not count:
         return first
     steps, kernel = _smoothing_kernel(_REACH, 241, _BLUR)
-    predicted_counts = _weight_from(logits, counts, first + steps)
-    hits = _weight_from(logits[targets], counts[targets], first + steps)
+    predicted_counts = _weight_from(logits, weights, first + steps)
+    hits = _weight_from(logits[targets], weights[targets], first + steps)
     scores = kernel @ (2 * hits / (predicted_counts + count))
     return first + float(steps[np.argmax(scores - _PULL * steps**2 / count)])
 
@@ -208,7 +208,7 @@ def _macro_f1(
     place: NDArray[np.int64],
     targets: NDArray[np.int64],
     labels: int,
-    importance: NDArray[np.float64],
+    weights: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """The macro F1 at each threshold of `ahead`, `[steps]`: the label is predicted where its log-ratio is
     at least the threshold.
@@ -220,7 +220,7 @@ def _macro_f1(
         place: The index of the label that is otherwise predicted, `[texts]`.
         targets: The true label indices, `[texts]`.
         labels: The number of labels.
-        importance: The weight of each text, `[texts]`.
+        weights: The weight of each text, `[texts]`.
     """
     reached = np.searchsorted(steps, ahead, side="right")  # the label is predicted up to this step
 
@@ -229,14 +229,14 @@ def _macro_f1(
         labels]`."""
         size = (len(steps) + 1) * labels
         cells = (reached * labels + of)[texts]
-        table = np.bincount(cells, importance[texts], minlength=size).reshape(-1, labels)
+        table = np.bincount(cells, weights[texts], minlength=size).reshape(-1, labels)
         return table[::-1].cumsum(axis=0)[::-1][1:]
 
     every, hit = np.ones(len(ahead), dtype=bool), place == targets
-    predicted_counts = np.bincount(place, importance, minlength=labels) - moved(every, place)
-    right = np.bincount(place[hit], importance[hit], minlength=labels) - moved(hit, place)
+    predicted_counts = np.bincount(place, weights, minlength=labels) - moved(every, place)
+    right = np.bincount(place[hit], weights[hit], minlength=labels) - moved(hit, place)
     predicted_counts[:, label] = moved(every, place).sum(axis=1)
     right[:, label] = moved(targets == label, targets)[:, label]
-    counts = np.bincount(targets, importance, minlength=labels) + predicted_counts
+    counts = np.bincount(targets, weights, minlength=labels) + predicted_counts
     f1 = 2 * right / counts.clip(1e-9)
     return f1.sum(axis=1) / (counts > 1e-9).sum(axis=1)

@@ -263,12 +263,6 @@ class Layout:
             return self
         return Layout(self.sizes, device, self._trees, self.heads, self.marks, self.matrices)
 
-    def __eq__(self, layout: object) -> bool:
-        return isinstance(layout, Layout) and self.sizes == layout.sizes
-
-    def __hash__(self) -> int:
-        return hash(self.sizes)
-
     def __repr__(self) -> str:
         return f"Layout(texts={self.texts}, total={self.total}, longest={self.longest})"
 

@@ -17,6 +17,7 @@ from headwise.data.columns.reading_options import DEFAULT_LABEL_SEPARATOR
 from headwise.data.items.dataset import in_chunks
 from headwise.metrics.thresholds import predict_labels
 from headwise.runtime.limits import check_finite
+from headwise.runtime.prediction_stream import PredictionStream
 
 if TYPE_CHECKING:
     from headwise.metrics.novelty import NoveltyDetector
@@ -439,10 +440,16 @@ def item_predictions(
     """Predictions in the order of the texts or pairs, which may be a stream of any length.
 
     They are processed `chunk` at a time, so memory does not grow with their number.
+
+    Raises:
+        ConfigError: At once, if the items are not a list, see `headwise.data.items.dataset.require_list`.
     """
-    for part in in_chunks(items, chunk):
+
+    def predictions(part: list[Any]) -> Iterable[AnyPrediction]:
         encoded = model.encoded(part)
-        yield from model.outputs.predictions(encoded, model.logits(encoded))
+        return model.outputs.predictions(encoded, model.logits(encoded))
+
+    return PredictionStream(items, predictions, chunk)
 
 
 def item_numbers(

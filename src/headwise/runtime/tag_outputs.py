@@ -10,7 +10,7 @@ import numpy as np
 from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import ConfigError
 from headwise.core.tokenizer import normalize_tokens
-from headwise.data.items.dataset import in_chunks, require_list
+from headwise.data.items.dataset import require_list
 from headwise.data.items.examples import Example, TaggedSentence, as_example, as_sentence
 from headwise.metrics.tag_schemes import (
     Scheme,
@@ -21,6 +21,7 @@ from headwise.metrics.tag_schemes import (
     write_tags,
 )
 from headwise.runtime.outputs import OutputsError, output_names
+from headwise.runtime.prediction_stream import PredictionStream
 from headwise.text.character_features import Alphabet, AlphabetError
 from headwise.text.text_features import EncodedText, TextFeatures
 
@@ -185,8 +186,11 @@ class TagOutputs:
 
     def predict(self, texts: Iterable[str | Example], *, chunk: int = 1024) -> Iterator[TaggedText]:
         """Tokenise and tag texts, in their order, `chunk` texts at a time."""
-        for part in in_chunks(texts, chunk):
-            yield from self.tag([self.sentence(as_example(text)) for text in part])
+
+        def tagged(part: list[str | Example]) -> list[TaggedText]:
+            return self.tag([self.sentence(as_example(text)) for text in part])
+
+        return PredictionStream(texts, tagged, chunk)
 
     def sentence(self, example: Example | TaggedSentence) -> TaggedSentence:
         """Tokenise a text to a sentence without tags; sentences are returned unchanged."""

@@ -201,7 +201,7 @@ class SingleLabelEnsembleFitter(_ClassifierEnsembleFitter[ClassificationObjectiv
 
     def fit_weights(self, held: HeldOut, scores: NDArray[np.float32]) -> EnsembleWeights:
         members = [held.outputs, scores]
-        ensemble = fit_ensemble(members, held.targets, texts=held.weights, prior=self.weight_prior(held))
+        ensemble = fit_ensemble(members, held.targets, weights=held.weights, prior=self.weight_prior(held))
         encoder, linear_model = ensemble.weights
         if linear_model == 0:
             return NETWORK_ALONE

@@ -166,3 +166,9 @@ def test_projections_that_were_replaced_or_hooked_are_called(priors):
         layer.query.weight *= 2
     expected, layer.query = layer(x).values, doubled
     torch.testing.assert_close(layer(x).values, expected)
+
+
+def test_the_representation_shows_the_priors_of_the_heads():
+    layer = SelfAttention(8, [Window(3), Window(3), Everything(), Forward() + Window(5)], 2)
+    first = str(layer).splitlines()[1].strip()
+    assert first == "heads=4, head_size=2, priors=[window 3 x2, everything, forward + window 5]"

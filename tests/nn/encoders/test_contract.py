@@ -78,7 +78,7 @@ def test_batch_equals_single_and_order_does_not_matter(encoder_row, encoder_of, 
     encoder, batch = encoder_of(encoder_row), words(LENGTHS, WIDTH)
     together = encoder(batch)
     readouts = readouts_of(together, output_width(encoder.config))
-    assert together.tokens.layout == batch.layout
+    assert together.tokens.layout.sizes == batch.layout.sizes
     for order in [[t] for t in range(len(LENGTHS))] + [[5, 2, 0, 4, 1, 3]]:
         encoded = encoder(batch[order])
         expected = together.tokens[order].values

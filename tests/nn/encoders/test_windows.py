@@ -121,7 +121,7 @@ def test_every_encoder(name):
     x = texts((20, 0, 1, 7), 12)
     actual, alone = encode_in_windows(encoder, x, 8, 2), encoder(x[[1, 2, 3]])
     torch.testing.assert_close(actual.tokens.values[20:], alone.tokens.values, atol=1e-5, rtol=1e-5)
-    assert actual.tokens.layout == x.layout
+    assert actual.tokens.layout.sizes == x.layout.sizes
     windows = cut_windows(20, 8, 2)
     parts = Ragged.from_list([x.values[w.start : w.stop] for w in windows])
     single = encoder(parts)

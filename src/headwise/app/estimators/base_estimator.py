@@ -50,8 +50,8 @@ class TextEstimator(BaseEstimator, Generic[ModelType]):
         epochs: Maximum number of passes over the training data.
         recipe: Further settings: the sections of a TOML recipe as a dictionary, or a recipe file. The other
             arguments override it.
-        random_state: Seed of the split, of the initial weights and of everything else that is random; None
-            draws one. If it is 0, seeds in the recipe take precedence.
+        random_state: Seed of the split, of the initial weights and of everything else that is random. None:
+            the seeds of the recipe, or 0 where it has none.
         verbose: Print a line after each epoch.
         callbacks: Objects that follow the training run, see `TrainingCallback`.
 
@@ -77,7 +77,7 @@ class TextEstimator(BaseEstimator, Generic[ModelType]):
         vectors: str | PathLike[str] | None = None,
         epochs: int | None = None,
         recipe: Sections | str | PathLike[str] | None = None,
-        random_state: int | np.random.RandomState | None = 0,
+        random_state: int | np.random.RandomState | None = None,
         verbose: bool = False,
         callbacks: Sequence[TrainingCallback] = (),
     ):
@@ -152,7 +152,7 @@ class TextEstimator(BaseEstimator, Generic[ModelType]):
         recipe = dict(session.info.training.recipe)
         if (base := section_of(recipe, "base")) and not base.get("name"):  # else one is searched
             recipe["base"] = {**base, "name": "none"}
-        loaded = cls(recipe=recipe or None, random_state=section_of(recipe, "train").get("seed", 0))
+        loaded = cls(recipe=recipe or None)
         loaded._take(session.model, session.info)
         return loaded
 
@@ -235,11 +235,11 @@ class TextEstimator(BaseEstimator, Generic[ModelType]):
     def _layers(self) -> tuple[JsonObject, JsonObject]:
         """Two layers of settings: those of the recipe and those of the arguments."""
         recipe = self._recipe()
-        seed: Any = self.random_state
-        seed = int(seed) if isinstance(seed, Integral) else check_random_state(seed).randint(2**31 - 1)
         argument_sections: JsonObject = {"split": {"test": 0.0}, "train": {}, "model": {"task": self.TASK}}
-        for name in ("split", "train"):
-            if seed or "seed" not in section_of(recipe, name):
+        seed: Any = self.random_state
+        if seed is not None:
+            seed = int(seed) if isinstance(seed, Integral) else check_random_state(seed).randint(2**31 - 1)
+            for name in ("split", "train"):
                 argument_sections[name]["seed"] = seed
         if (task := section_of(recipe, "model").get("task", self.TASK)) != self.TASK:
             raise ConfigError(

@@ -264,8 +264,8 @@ class TextClassifier(
         recipe: Further settings: the sections of a TOML recipe as a dictionary, or a recipe file. The other
             arguments override it; a grid names single settings, `recipe__train__learning_rate`.
         class_weight: Weights of the labels in the loss: "balanced", or a weight above 0 by label.
-        random_state: Seed of the split, of the initial weights and of everything else that is random; None
-            draws one. If it is 0, seeds in the recipe take precedence.
+        random_state: Seed of the split, of the initial weights and of everything else that is random. None:
+            the seeds of the recipe, or 0 where it has none.
         verbose: Print a line after each epoch.
         callbacks: Objects that follow the training run, see `TrainingCallback`.
 
@@ -290,7 +290,7 @@ class TextClassifier(
         epochs: int | None = None,
         recipe: Sections | str | PathLike[str] | None = None,
         class_weight: ClassWeight = None,
-        random_state: int | np.random.RandomState | None = 0,
+        random_state: int | np.random.RandomState | None = None,
         verbose: bool = False,
         callbacks: Sequence[TrainingCallback] = (),
     ):

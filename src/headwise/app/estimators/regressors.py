@@ -199,7 +199,7 @@ class PairClassifier(PairEstimator[PairModel], LabelEstimator[PairModel]):
         epochs: int | None = None,
         recipe: Sections | str | PathLike[str] | None = None,
         class_weight: ClassWeight = None,
-        random_state: int | np.random.RandomState | None = 0,
+        random_state: int | np.random.RandomState | None = None,
         verbose: bool = False,
         callbacks: Sequence[TrainingCallback] = (),
     ):

@@ -54,7 +54,7 @@ class TableEstimator(TextEstimator[ModelType]):
         vectors: str | PathLike[str] | None = None,
         epochs: int | None = None,
         recipe: Sections | str | PathLike[str] | None = None,
-        random_state: int | np.random.RandomState | None = 0,
+        random_state: int | np.random.RandomState | None = None,
         verbose: bool = False,
         callbacks: Sequence[TrainingCallback] = (),
     ):

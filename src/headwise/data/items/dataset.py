@@ -169,8 +169,7 @@ def in_chunks(items: Iterable[T], size: int) -> Iterator[list[T]]:
     if size < 1:
         raise ConfigError(f"chunks of {size} have no items; give 1 or more")
     stream = iter(items)
-    while part := list(islice(stream, size)):
-        yield part
+    return iter(lambda: list(islice(stream, size)), [])
 
 
 def chunks_by_length(texts: Sequence[Text], most: int) -> Iterator[Sequence[Text]]:

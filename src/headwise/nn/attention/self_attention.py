@@ -5,6 +5,7 @@ with the split into heads, for encoders that attend along edges of graphs.
 """
 
 from collections.abc import Sequence
+from itertools import groupby
 
 from torch import Tensor, nn
 
@@ -96,6 +97,12 @@ class SelfAttention(RaggedModule):
         self.query, self.key, self.value, self.out = projections(width, inner, bias=bias)
         self.learned = nn.ModuleList(learned_modules(self.priors, head_size, width))
         self._attending = [h for h, prior in enumerate(self.priors) if not prior.is_identity]
+
+    def extra_repr(self) -> str:
+        """The number of heads, their size and their priors, for `print(model)`."""
+        repeated = [(str(prior), len(list(heads))) for prior, heads in groupby(self.priors)]
+        priors = ", ".join(f"{prior} x{count}" if count > 1 else prior for prior, count in repeated)
+        return f"heads={len(self.priors)}, head_size={self.head_size}, priors=[{priors}]"
 
     def forward(self, x: Ragged) -> Ragged:
         """`x` of `[width]` rows -> the same layout, `[width]` rows."""

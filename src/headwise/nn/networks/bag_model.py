@@ -24,6 +24,7 @@ from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.ragged import Ragged
 from headwise.runtime.limits import check_finite
 from headwise.runtime.outputs import CalibratedLogits, OutputsAttribute, SingleLabelOutputs
+from headwise.runtime.prediction_stream import PredictionStream
 
 Instances = NDArray[np.float32]
 """The instances of one bag, `[instances, features]`."""
@@ -180,10 +181,15 @@ class BagModel(BaseModel):
 
     def predict(self, bags: Sequence[Bag | Instances]) -> Iterator[BagPrediction]:
         """Predictions in the order of the bags."""
-        for row in self.predict_proba(bags):
-            yield BagPrediction(self.labels[int(row.argmax())], tuple(map(float, row)))
+
+        def predictions(part: list[Bag | Instances]) -> list[BagPrediction]:
+            rows = self.predict_proba(part)
+            return [BagPrediction(self.labels[int(row.argmax())], tuple(map(float, row))) for row in rows]
+
+        return PredictionStream(require_list(bags, "bags"), predictions, _PREDICTED_AT_ONCE)
 
 
+_PREDICTED_AT_ONCE = 4_096
 LARGEST = 10.0  # standard deviations to which outputs are clipped
 _CONSTANT = 1e-6  # deviation relative to the largest value, below which a feature counts as constant
 

@@ -1,6 +1,6 @@
 """BaseModel: base class of all models, the interface for saving, loading and display."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Never
 
 import torch
@@ -8,6 +8,8 @@ from torch import nn
 
 from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import ConfigError
+from headwise.data.items.dataset import require_list
+from headwise.data.items.examples import as_example
 from headwise.nn.embeddings.encoded_batches import TextBatch
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.ragged import Ragged
@@ -20,11 +22,13 @@ class BaseModel(nn.Module):
         config: The configuration.
         features: Encodes inputs; its `vocabulary` is saved in a separate file.
         card: Renders the model as HTML in notebooks; None for the default representation.
+        explainer: Explains the predictions for items; `load_model` sets it.
     """
 
     config: ModelConfig
     features: Any
     card: Callable[[Any], str] | None = None
+    explainer: Callable[[Any, Sequence[Any]], list[Any]] | None = None
 
     FACTORS: ClassVar[dict[str, float]] = {}
     """Attributes with numbers that are fitted after training (temperature ...), and the minimum of each."""
@@ -62,6 +66,19 @@ class BaseModel(nn.Module):
             type_name, got = type(self).__name__, type(batch).__name__
             raise ConfigError(f"{type_name}.__call__ takes an encoded batch, not a {got}; {fix}")
         return super().__call__(batch, *more)
+
+    def explain(self, items: Iterable[Any]) -> list[Any]:
+        """The explanations of the predictions for texts, pairs or sentences, as
+        `headwise.models.explanation.Explanation`; one for each, or one for each of its labels or spans.
+
+        Raises:
+            ConfigError: The model was not loaded by `load_model`, models of its task cannot be explained,
+                or the items are not a list.
+        """
+        if self.explainer is None:
+            raise ConfigError("explanations need a model of load_model, or the estimator that was fitted")
+        examples = [as_example(item) if isinstance(item, str) else item for item in require_list(items)]
+        return self.explainer(self, examples)
 
     @property
     def device(self) -> torch.device:

@@ -171,7 +171,7 @@ def test_settings_of_other_tasks_are_refused(call, own, task, tmp_path):
 def test_one_text_is_not_taken_for_its_letters(own, task):
     model = load_model(own.model)
     with pytest.raises(HeadwiseError, match="expected a list of texts"):
-        list(model.predict("one text"))
+        model.predict("one text")  # at once, before the first prediction is read
     items = [("one text", "another")] if task.startswith("pair") else ["one text"]
     assert len(list(model.predict(items))) == 1
 
