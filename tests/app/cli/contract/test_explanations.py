@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from headwise.artifacts import load_model
+from headwise.core.errors import HeadwiseError
 from headwise.data.items.examples import TaggedSentence
 from headwise.models.tag_explanation import explain_tags
 from headwise.models.text_explanation import explain_labels, remove_words
@@ -181,3 +182,31 @@ def test_who_gives_no_labels_to_texts_suggests_none(call, trained_of, tmp_path, 
     code, _, err = call("suggest", trained_of(silent).model, path)
     assert code == 2
     assert f"not for {title}" in " ".join(err.split())
+
+
+@pytest.mark.parametrize("task", ["classify", "multi-label", "regress"])
+def test_a_loaded_model_explains_texts(trained_of, task):
+    model = load_model(trained_of(task).model)
+    found = model.explain(["one two"])
+    assert [explanation.texts for explanation in found] == [("one two",)]
+    [prediction] = model.predict(["one two"])
+    if task == "classify":
+        assert found[0].prediction == prediction.label
+    with pytest.raises(HeadwiseError, match="expected a list of texts"):
+        model.explain("one two")
+
+
+def test_a_loaded_tagger_and_a_model_of_pairs_explain_theirs(trained_of):
+    found = load_model(trained_of("tag").model).explain(["one two"])
+    assert all(explanation.texts == ("one two",) for explanation in found)
+    [pair] = load_model(trained_of("pair").model).explain([("one", "two")])
+    assert pair.texts == ("one", "two")
+
+
+def test_models_that_were_not_loaded_refer_to_what_explains(trained_of):
+    model = load_model(trained_of("classify").model)
+    model.explainer = None
+    with pytest.raises(HeadwiseError, match="explanations need a model of load_model"):
+        model.explain(["one"])
+    with pytest.raises(HeadwiseError, match="explanations are not available"):
+        load_model(trained_of("language-model").model).explain(["one"])
