@@ -184,13 +184,13 @@ def test_who_gives_no_labels_to_texts_suggests_none(call, trained_of, tmp_path, 
     assert f"not for {title}" in " ".join(err.split())
 
 
-@pytest.mark.parametrize("task", ["classify", "multi-label", "regress"])
-def test_a_loaded_model_explains_texts(trained_of, task):
-    model = load_model(trained_of(task).model)
+@pytest.mark.parametrize("kind", ["classify", "multi-label", "regress"])
+def test_a_loaded_model_explains_texts(trained_of, kind):
+    model = load_model(trained_of(kind).model)
     found = model.explain(["one two"])
     assert [explanation.texts for explanation in found] == [("one two",)]
     [prediction] = model.predict(["one two"])
-    if task == "classify":
+    if kind == "classify":
         assert found[0].prediction == prediction.label
     with pytest.raises(HeadwiseError, match="expected a list of texts"):
         model.explain("one two")
