@@ -84,7 +84,7 @@ class Speed:
         texts: Number of texts in the batch.
         words: Number of words in the batch.
         forward: Forward pass without gradients.
-        training: Forward and backward pass with dropout, without the optimiser.
+        training: Forward and backward pass with dropout, without the optimizer.
         floor_forward: The matrix products of `forward` alone; None where there is no floor.
         floor_training: The matrix products of `training` alone.
         anatomy: The products and head paths that were timed.

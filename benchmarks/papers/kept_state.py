@@ -38,7 +38,7 @@ def keep_state(
 def read_state(
     path: Path, model: nn.Module, optimizer: torch.optim.Adam, identity: dict[str, Any]
 ) -> dict[str, Any]:
-    """Put a kept state into model and optimiser; gives the fields of the counters.
+    """Put a kept state into model and optimizer; gives the fields of the counters.
 
     Raises:
         HeadwiseError: The file is damaged, or the state of another run.

@@ -186,7 +186,7 @@ def train(settings: Settings, cache: Path, *, on_dev: bool = False) -> dict[str,
 
 
 class _Run:
-    """A model in training, its optimiser and its counters."""
+    """A model in training, its optimizer and its counters."""
 
     def __init__(self, settings: Settings, parts: Parts, path: Path):
         self.settings, self.text, self.path = settings, parts.train, path

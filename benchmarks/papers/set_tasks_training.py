@@ -84,7 +84,7 @@ class Counters:
 
 
 class Run:
-    """A model in training, its optimiser and its counters."""
+    """A model in training, its optimizer and its counters."""
 
     def __init__(self, task: Task, settings: Settings, path: Path):
         self.task, self.settings, self.path = task, settings, path

@@ -32,7 +32,7 @@ def earlier_of(model, labels) -> LinearWarmStart:
     return LinearWarmStart(TextLinearBuffers.of(model).contents(), tuple(labels))
 
 
-def test_offsets_against_a_general_optimiser(monkeypatch):
+def test_offsets_against_a_general_optimizer(monkeypatch):
     monkeypatch.setattr(solver, "TOLERANCE", 1e-6)
     monkeypatch.setattr(solver, "MAX_EPOCHS", 5000)
     random = np.random.default_rng(0)

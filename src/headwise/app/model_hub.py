@@ -45,7 +45,7 @@ def push_to_hub(
         private: Whether a new repository is private.
         token: An access token; by default that of `hf auth login`.
         language: Codes of the languages of the texts, such as `en`.
-        license: The license of the model, such as `apache-2.0`.
+        license: The licence of the model, such as `apache-2.0`.
         message: The message of the commit.
 
     Raises:

@@ -77,7 +77,7 @@ class HeadwiseComponent(Pipe):
         attribute: Where plain tags are written, `tag` (`token.tag_`) or `pos` (`token.pos_`).
         alignment_mode: How to treat spans that begin or end within a token, as in `Doc.char_span`: `expand`
             includes the whole token, `contract` excludes it, `strict` drops the span.
-        tokens: The words that a tagger reads: `headwise` tokenizes the text as in training, `spacy` takes
+        tokens: The words that a tagger reads: `headwise` tokenises the text as in training, `spacy` takes
             the tokens of the pipeline except white space.
         extension: Name of the `doc._.` attribute of the prediction.
         device: Where the model computes: cpu, cuda, or auto for a GPU where there is one.

@@ -307,7 +307,7 @@ def fit_bag_baseline(
     scaler = StandardScaler().fit(summarise(train[0]))
 
     def scaled(bags: Sequence[Bag]) -> np.ndarray:
-        """Standardized summaries with an average length of 1 for any number of features: the scale that the
+        """Standardised summaries with an average length of 1 for any number of features: the scale that the
         grid of C is made for."""
         summaries = summarise(bags)
         return np.asarray(scaler.transform(summaries)) / summaries.shape[1] ** 0.5

@@ -131,7 +131,7 @@ class StandardizedFeatures:
         text_count: int | None = None,
         weights: NDArray | None = None,
     ) -> "StandardizedFeatures":
-        """Standardize the features of training texts; constant features become 0.
+        """Standardise the features of training texts; constant features become 0.
 
         Args:
             numbers: The raw features, `[texts, numbers]`.

@@ -32,7 +32,7 @@ class LinearSettings:
         start: Scale of the previous model in a warm start; 0 without.
         form: Whether surface features are used (see `headwise.core.surface_features`).
         edges: Whether words also form pairs with the beginning and the end of a text.
-        tabular: Scale of the columns beside the text, whose numbers are standardized; 0 without.
+        tabular: Scale of the columns beside the text, whose numbers are standardised; 0 without.
     """
 
     blocks: tuple[BlockName, ...] = ("words", "characters")

@@ -1,7 +1,7 @@
 """Numeric features of the columns beside the text: the tabular block of a linear model.
 
 Every feature has mean 0 on the training texts, so a text whose columns are not known is read as an average
-one. Numbers and the trend of dates are standardized, and clipped at `FARTHEST` deviations; a number that is
+one. Numbers and the trend of dates are standardised, and clipped at `FARTHEST` deviations; a number that is
 far from symmetric is also read as a logarithm. Categories, and year, month, weekday and hour of dates, are
 indicators minus their frequency. Values of fewer than `LEAST_ROWS` rows share one indicator, which values
 that training lacks have, too. A missing cell has the mean, and an indicator of its own.

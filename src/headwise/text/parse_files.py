@@ -31,7 +31,7 @@ from headwise.text.syntax import (
 )
 
 Words = Sequence[Sequence[str]]
-"""The words of each text, by the tokeniser of the model."""
+"""The words of each text, by the tokenizer of the model."""
 
 ParseFormat = Literal["heads", "words-heads", "conllu", "brackets"]
 
@@ -60,7 +60,7 @@ def read_parses(path: str, words: Words | None = None) -> list[DependencyHeads]:
 
     Args:
         path: The file; "-" is standard input.
-        words: The words of the texts by the tokeniser of the model, if known. The file must have the same
+        words: The words of the texts by the tokenizer of the model, if known. The file must have the same
             number of texts and of words, and the same words if its format has words.
 
     Raises:

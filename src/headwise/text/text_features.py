@@ -79,10 +79,10 @@ class LongTextError(HeadwiseError):
 
 
 class TextFeatures:
-    """Encodes texts: tokeniser, vocabulary, dependency trees and further inputs of the embedding.
+    """Encodes texts: tokenizer, vocabulary, dependency trees and further inputs of the embedding.
 
     Args:
-        tokenizer: Name of the tokeniser, see `headwise.core.tokenizer`.
+        tokenizer: Name of the tokenizer, see `headwise.core.tokenizer`.
         vocabulary: The word vocabulary.
         trees: Whether dependency trees are read: `none`; `error`: a text without one is an error; `word`: a
             text without one gets a chain, so distances are those in words.

@@ -267,7 +267,7 @@ class _TrainingRun:
             yield self._batches[start : start + self.config.accumulate]
 
     def update(self, batches: Sequence[Sequence[int]]) -> None:
-        """One step of the optimiser, on the mean loss of all texts of these batches."""
+        """One step of the optimizer, on the mean loss of all texts of these batches."""
         config, progress = self.config, self.progress
         began = time.monotonic()
         texts = sum(map(len, batches))

@@ -231,7 +231,7 @@ class RowUpdates:
         """
         row_steps = tensors["row_steps"].numpy()
         if not np.all((row_steps >= 0) & (row_steps < len(tensors["factors"]))):
-            raise HeadwiseError("the saved steps of the optimiser are damaged", code="HW402")
+            raise HeadwiseError("the saved steps of the optimizer are damaged", code="HW402")
         self._first.copy_(tensors["exp_avg"])
         self._second.copy_(tensors["exp_avg_sq"])
         self._row_steps[:] = row_steps

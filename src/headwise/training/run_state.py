@@ -85,7 +85,7 @@ def save_state(path: Path, tensors: dict[str, Tensor], progress: RunProgress, id
 
     Args:
         path: The file.
-        tensors: Weights, moments of the optimiser, generator states.
+        tensors: Weights, moments of the optimizer, generator states.
         progress: The counters.
         identity: What identifies the run (configuration, data); `load_state` compares it.
     """

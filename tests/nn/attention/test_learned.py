@@ -294,14 +294,14 @@ def test_the_same_learned_prior_twice_on_a_head_is_one():
 def test_nothing_learned_is_remembered():
     """One layout through several steps of training, and through several layers."""
     layer, batch = layer_of([Shaw(2), Forward() + TransformerXL(), Forward()], "sdpa"), batch_of()
-    optimiser = torch.optim.SGD(layer.parameters(), lr=0.1)
+    optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
     outputs = []
     for _ in range(3):
         output = layer(batch).values
         outputs.append(output.detach())
         output.square().sum().backward()
-        optimiser.step()
-        optimiser.zero_grad()
+        optimizer.step()
+        optimizer.zero_grad()
     assert not torch.allclose(outputs[0], outputs[1])
     fresh = layer(batch_of()).values
     torch.testing.assert_close(layer(batch).values, fresh, **exactly)

@@ -77,7 +77,7 @@ class TextTagger(TextEstimator[TagModel]):
         return [list(tagged.tags) for tagged in self.model_.tag(self._items(X))]
 
     def tag(self, texts: Iterable[str]) -> Iterator[TaggedText]:
-        """Tag raw texts: each is tokenized first; results include the character offsets of each word."""
+        """Tag raw texts: each is tokenised first; results include the character offsets of each word."""
         check_is_fitted(self, "model_")
         if isinstance(texts, str):
             raise TypeError("texts is one text; give a list of texts")

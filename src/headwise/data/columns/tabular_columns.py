@@ -212,8 +212,8 @@ def _number_type(name: str, counts: Counter[str], fits: dict[ColumnType, float])
 class ColumnEncoding:
     """How a column becomes features, measured on the training texts.
 
-    The features are, in this order, those that exist of: the standardized number (or seconds of a date),
-    its standardized logarithm, an indicator of each of `values`, of rare values, and of missing ones.
+    The features are, in this order, those that exist of: the standardised number (or seconds of a date),
+    its standardised logarithm, an indicator of each of `values`, of rare values, and of missing ones.
 
     Attributes:
         name: The name of the column.

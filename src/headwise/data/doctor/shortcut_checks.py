@@ -1,8 +1,8 @@
 """The doctor's search for words, characters and surface features of texts that nearly decide a label.
 
-Such a trace may be legitimate, or an artefact of how the data were collected: a source's name in all texts
-of one label, a mark that a form added, texts in lower case, or cut off. A model then learns the artefact
-and little else, and its scores on texts with the same artefact mean nothing. For surface features (length,
+Such a trace may be legitimate, or an artifact of how the data were collected: a source's name in all texts
+of one label, a mark that a form added, texts in lower case, or cut off. A model then learns the artifact
+and little else, and its scores on texts with the same artifact mean nothing. For surface features (length,
 capitals, line ends, ...) the best threshold is found. Of pairs, one text alone may predict the label
 (`one_sided_accuracy`).
 """

@@ -197,7 +197,7 @@ class ItemType(ABC, Generic[Item]):
         return Fingerprint(sha256, number, dict(sorted(counts.items())))
 
     def words(self, item: Item, cut: Callable[[str], Sequence[str]]) -> tuple[Sequence[str], ...]:
-        """The words of each text of an item, one sequence for each of its `sides`; `cut` tokenizes."""
+        """The words of each text of an item, one sequence for each of its `sides`; `cut` tokenises."""
         raise self.no_parses_error()
 
     def first_words(self, item: Item, count: int, tokenizer: Tokenizer) -> Item:

@@ -59,7 +59,7 @@ class TaggedSentenceItems(ItemType[TaggedSentence]):
     def rows(
         self, path: str, options=None, on_error: OnError = raise_error, *, schema=None
     ) -> InputRows[TaggedSentence]:
-        """The sentences of a file of tokenized sentences, tagged or not. Only those in JSON have fields."""
+        """The sentences of a file of tokenised sentences, tagged or not. Only those in JSON have fields."""
         options = options or DEFAULT_TAG_OPTIONS
         data = read_tagged(path, options, on_error, labelled=False, tokenizer=self.tokenizer)
         if not data.items:
@@ -73,7 +73,7 @@ class TaggedSentenceItems(ItemType[TaggedSentence]):
     def rows_to_predict(
         self, path: str, reading: Mapping[str, object], *, schema=None
     ) -> InputRows[TaggedSentence] | InputRows[Example]:
-        """The sentences of a file to predict, if it is tokenized; otherwise its running texts.
+        """The sentences of a file to predict, if it is tokenised; otherwise its running texts.
 
         Args:
             path: The file; "-" is standard input.
@@ -171,7 +171,7 @@ class TaggedSentenceItems(ItemType[TaggedSentence]):
 
 
 def is_tokenized_file(path: str, reading: Mapping[str, object], head: FileHead | None = None) -> bool:
-    """Whether a file to predict holds tokenized sentences, rather than running texts.
+    """Whether a file to predict holds tokenised sentences, rather than running texts.
 
     Args:
         path: The file.

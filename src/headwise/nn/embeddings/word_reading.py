@@ -19,11 +19,11 @@ from headwise.nn.torch_modes import differentiable_gradients
 
 
 class RowEmbedding(nn.Embedding):
-    """`torch.nn.Embedding` whose optimiser may postpone updates of the rows that a batch does not read.
+    """`torch.nn.Embedding` whose optimizer may postpone updates of the rows that a batch does not read.
 
     Attributes:
         before_lookup: Called with the ids `[total]` before their rows are read in training mode; with it,
-            gradients are sparse. None where the optimiser updates all rows in each step.
+            gradients are sparse. None where the optimizer updates all rows in each step.
     """
 
     before_lookup: Callable[[Tensor], None] | None = None
@@ -32,7 +32,7 @@ class RowEmbedding(nn.Embedding):
         if self.before_lookup is None or not self.training:
             return super().forward(input)
         self.before_lookup(input)
-        return embedding(input, self.weight, sparse=True)  # the optimiser leaves out the padding row
+        return embedding(input, self.weight, sparse=True)  # the optimizer leaves out the padding row
 
 
 class WordRows(NamedTuple):

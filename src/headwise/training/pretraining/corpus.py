@@ -250,7 +250,7 @@ class PassageEncoder:
     Args:
         types: Words with ids, the listed ones first; other words are skipped.
         listed: Number of listed words.
-        tokenizer: Name of the tokeniser.
+        tokenizer: Name of the tokenizer.
     """
 
     def __init__(self, types: Sequence[str], listed: int, tokenizer: str = "penn"):
