@@ -66,7 +66,7 @@ def test_a_quarter_in_another_language_brings_its_base_too(bases):
     base, note = choose_base("auto", [GERMAN, GERMAN, GERMAN, FRENCH])
     assert base is not None
     assert base.name == "german+french"
-    assert "100%" in note
+    assert "100 %" in note
     assert {"nicht", "bon"} <= set(base.words)
 
 

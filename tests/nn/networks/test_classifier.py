@@ -167,7 +167,7 @@ def test_every_encoder_has_its_name(name):
 
 @pytest.mark.parametrize("call", [["w1 w2"], "w1 w2", (), None, 3])
 def test_a_model_is_not_called_with_texts(model, call):
-    with pytest.raises(ConfigError, match=r"predict\(texts\)"):
+    with pytest.raises(ConfigError, match=r"use model.predict\(\[text\]\)"):
         model(call)
 
 
