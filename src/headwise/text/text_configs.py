@@ -19,7 +19,7 @@ class WordConfig:
 
     tokenizer: str = "penn"
     """Tokenizer: penn, or whitespace for text that is already tokenised. Both read texts in their normal
-    spelling: composed accents, straight quotes, no invisible characters. With `-unnormalized` after the name
+    spelling: composed accents, straight quotes, no invisible characters. With `-unnormalized` after it
     they read texts as written, as models of folders without this rule do."""
     case: Case = "lower"
     """lower: the vocabulary ignores case; keep: it is case-sensitive."""

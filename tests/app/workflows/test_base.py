@@ -96,11 +96,11 @@ def test_a_base_is_taken_by_itself_where_it_knows_the_words(monkeypatch, tmp_pat
     monkeypatch.setattr(place + "_places", list)
     found, told = choose_base("auto", [["this", "is", "good"]] * 3)
     assert found is not None
-    assert "100%" in told
+    assert "100 %" in told
     strange = [["dies", "ist", "gut", "is"]]
     found, told = choose_base("auto", strange)
     assert found is None
-    assert "25%" in told
+    assert "25 %" in told
     assert MIN_COVERAGE > 0.25
     assert choose_base(base, strange)[0] is not None
     assert choose_base("none", strange) == (None, "")
