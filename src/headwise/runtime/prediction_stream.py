@@ -24,7 +24,8 @@ class PredictionStream(Iterator[T]):
 
     def __init__(self, items: Iterable[Any], predict: Callable[[list[Any]], Iterable[T]], chunk: int):
         self._predictions = chain.from_iterable(map(predict, in_chunks(items, chunk)))
-        self._items = f"{len(items):,} items" if isinstance(items, Sized) else "a stream"
+        count = len(items) if isinstance(items, Sized) else None
+        self._items = "a stream" if count is None else f"{count:,} item{'s' * (count != 1)}"
 
     def __next__(self) -> T:
         return next(self._predictions)

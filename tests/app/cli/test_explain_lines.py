@@ -30,6 +30,11 @@ def test_the_margin_is_a_sum_of_named_terms():
     assert margin_lines(found) == [f"margin +3.00: {terms}"]
 
 
+def test_words_that_outweigh_the_baseline_are_not_called_little():
+    words = tuple(WordAttribution("a", 0, 1, value, {}) for value in (2.8, -2.3))
+    assert len(margin_lines(Explanation(0, ("a",), "x", 0.7, 1.3, 0.8, words))) == 1
+
+
 @pytest.mark.parametrize(
     ("margin", "rest", "leans"),
     [(3.0, 1.6, True), (-3.0, -1.6, True), (3.0, 1.4, False), (3.0, -9.0, False), (-3.0, 9.0, False)],

@@ -148,7 +148,8 @@ def _show(explanations: Iterable[tuple[int, "Explanation"]], place: str) -> None
 
 
 def margin_lines(explanation: "Explanation") -> list[str]:
-    """The margin as a sum, and a remark if most of it was there before any word was read."""
+    """The margin as a sum, and a remark if most of it, and more than from all words for it, was there before
+    any word was read."""
     surface = explanation.surface_features
     parts = {
         "words": sum(word.attribution for word in explanation.words),
@@ -160,7 +161,9 @@ def margin_lines(explanation: "Explanation") -> list[str]:
     }
     terms = ", ".join(f"{name} {value:+.2f}" for name, value in parts.items() if value is not None)
     lines = [f"margin {explanation.margin:+.2f}: {terms}"]
-    if explanation.rest * explanation.margin > 0 and abs(explanation.rest) > abs(explanation.margin) / 2:
+    sign = 1 if explanation.margin > 0 else -1
+    support = sum(max(sign * word.attribution, 0.0) for word in explanation.words)
+    if sign * explanation.rest > max(abs(explanation.margin) / 2, support):
         lines.append("mostly baseline: the model leans this way before it reads a word")
     return lines
 
