@@ -148,8 +148,8 @@ def _show(explanations: Iterable[tuple[int, "Explanation"]], place: str) -> None
 
 
 def margin_lines(explanation: "Explanation") -> list[str]:
-    """The margin as a sum, and a remark if most of it, and more than from all words for it, was there before
-    any word was read."""
+    """The margin as a sum, and a remark if most of it, and more than from all words for it, was there
+    before any word was read."""
     surface = explanation.surface_features
     parts = {
         "words": sum(word.attribution for word in explanation.words),
