@@ -3,6 +3,7 @@
 import base64
 import zlib
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -32,8 +33,8 @@ def paired_taggers(
 ) -> Difference | None:
     """One tagger minus another on the same sentences and seeds, as `accuracy_tables.paired` has it of
     labels, with the 95 % bootstrap interval over sentences and seeds; None where there is no pair."""
-    means, draws, runs, generator = [], [], [], np.random.default_rng(0)
-    for task in tasks:
+    means, draws, runs = [], [], []
+    for place, task in enumerate(tasks):
         rivals = {run["seed"]: unpacked(run) for run in found[task][second]}
         both = [(unpacked(run), rivals.get(run["seed"])) for run in found[task][first]]
         pairs = [np.stack(pair) for pair in both if pair[0] is not None and pair[1] is not None]
@@ -43,11 +44,10 @@ def paired_taggers(
         sentences, seeds = counts.shape[2], len(pairs)
         runs.append(seeds)
         means.append(float(_ahead(counts.sum(axis=2)).mean()))
+        columns = counts.transpose(2, 0, 1, 3).reshape(sentences, -1).astype(float)  # exact: they are small
         drawn = []
-        for _ in range(DRAWS // _AT_ONCE):
-            often = generator.multinomial(sentences, np.full(sentences, 1 / sentences), size=_AT_ONCE)
-            by_seed = _ahead(np.einsum("ds,pysc->dpyc", often, counts))
-            chosen = generator.multinomial(seeds, np.full(seeds, 1 / seeds), size=_AT_ONCE)
+        for often, chosen in _resamples(sentences, seeds, place):
+            by_seed = _ahead((often @ columns).reshape(-1, seeds, 2, 2))
             drawn.append((by_seed * chosen).sum(axis=1) / seeds)
         draws.append(np.concatenate(drawn))
     if not means:
@@ -61,6 +61,23 @@ def paired_taggers(
         runs=sum(runs),
         seeds=min(runs),
     )
+
+
+@lru_cache(maxsize=8)
+def _resamples(sentences: int, seeds: int, place: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """How often each draw has each sentence, and each seed, 500 draws at once.
+
+    Drawing takes most of the time, and rows of a table are of the same sentences: all have the same draws.
+
+    Args:
+        place: Of the data set among those of a mean, whose draws do not depend on each other.
+    """
+    generator, drawn = np.random.default_rng(place), []
+    for _ in range(DRAWS // _AT_ONCE):
+        often = generator.multinomial(sentences, np.full(sentences, 1 / sentences), size=_AT_ONCE)
+        chosen = generator.multinomial(seeds, np.full(seeds, 1 / seeds), size=_AT_ONCE)
+        drawn.append((often.astype(np.uint8), chosen))
+    return drawn
 
 
 def _ahead(sums: np.ndarray) -> np.ndarray:

@@ -157,6 +157,7 @@ def collect(
     """
     found: Found = {task: {system: [] for system in systems} for task in tasks}
     wanted: dict[tuple[str, str], Any] = {}
+    built = cache(lambda settings: build_config(json.loads(settings)))  # runs of other seeds have the same
     for result in read_lines(results):
         own = task, system = result.get("task"), result.get("system")
         if task not in found or system not in found[task]:
@@ -166,7 +167,7 @@ def collect(
             wanted[own] = settings, build_config(settings) if settings else None
         # A setting that is newer than the result had its default then.
         settings, known = wanted[own]
-        if not settings or result["recipe"] == settings or build_config(result["recipe"]) == known:
+        if not settings or result["recipe"] == settings or built(json.dumps(result["recipe"])) == known:
             found[task][system].append(result)
     for systems_ in found.values():
         for runs in systems_.values():
