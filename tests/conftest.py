@@ -17,6 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
 for _name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -137,10 +138,11 @@ def same_graphs(one_registry, run_folder):
             ]
             key = repr((repr(module), settings, weights, tuple(inputs), outputs))
             file = run_folder / f"{hashlib.sha256(key.encode()).hexdigest()}.onnx"
-            if not file.exists():
-                graph = write(module, inputs, outputs)
-                (made := file.with_suffix(f".{os.getpid()}")).write_bytes(graph)
-                made.replace(file)
+            with FileLock(file.with_suffix(".lock")):  # another process may be writing it just now
+                if not file.exists():
+                    graph = write(module, inputs, outputs)
+                    (made := file.with_suffix(f".{os.getpid()}")).write_bytes(graph)
+                    made.replace(file)
             return file.read_bytes()
 
         with pytest.MonkeyPatch.context() as patch:
@@ -157,12 +159,20 @@ def graphs_once(same_graphs):
         yield
 
 
-LONG = ("docs/test_docs", "artifacts/onnx/", "truth/", "attention/test_triton", "encoders/test_compile")
-"""Files of few tests that take long. They come first: the last one would run while other processes wait."""
+LONG = (
+    "artifacts/onnx/test_models",
+    "docs/test_docs",
+    *("artifacts/onnx/", "truth/", "attention/test_triton", "encoders/test_compile"),
+)
+"""Files of few tests that take long. They come first, in this order: the last one would run while other
+processes wait. Of two processes one begins with graphs, which other files use, the other with the docs."""
 
 
 def pytest_collection_modifyitems(items):
-    items.sort(key=lambda item: not any(part in item.nodeid for part in LONG))
+    def place(item) -> int:
+        return next((place for place, part in enumerate(LONG) if part in item.nodeid), len(LONG))
+
+    items.sort(key=place)
 
 
 def pytest_collection_finish():

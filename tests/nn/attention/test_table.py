@@ -117,7 +117,12 @@ def layout_of(lengths, texts=None) -> Layout:
 @pytest.fixture
 def priors_of(odd):
     """`priors_of(case)`: the list with the odd priors put in for their names."""
-    return lambda case: [getattr(odd, p)() if isinstance(p, str) else p for p in CASES[case]]
+    return lambda case: named(CASES[case], odd)
+
+
+def named(case, odd):
+    """A list of priors with those of `odd` put in for their names."""
+    return [getattr(odd, prior)() if isinstance(prior, str) else prior for prior in case]
 
 
 def refused(impl, tensors, priors, layout) -> bool:
@@ -143,6 +148,21 @@ def with_gradients(function, tensors, weights=None):
     ]
 
 
+@pytest.fixture(scope="module")
+def drawn(inputs, odd):
+    """`drawn(case, lengths, size, dtype)`: query, key and value, weights of the loss, and what `exact` gives
+    of them. Of one case for all implementations, whose tests follow each other."""
+
+    @functools.lru_cache(maxsize=len(KINDS))
+    def draw(case, lengths, size, dtype):
+        priors = named(CASES[case], odd)
+        weights = inputs(lengths, len(priors), size, dtype, seed=1)[0]
+        tensors = inputs(lengths, len(priors), size, dtype)
+        return tensors, weights, exact(tensors, priors, layout_of(lengths), weights)
+
+    return draw
+
+
 def exact(tensors, priors, layout, weights):
     """The reference in float64."""
     run = functools.partial(reference.attention, priors=priors, layout=layout)
@@ -152,18 +172,16 @@ def exact(tensors, priors, layout, weights):
 @every_implementation
 @every_length
 @every_case
-def test_values_and_gradients_equal_the_reference(impl, case, lengths, inputs, priors_of):
+def test_values_and_gradients_equal_the_reference(impl, case, lengths, drawn, priors_of):
     priors = priors_of(case)
     layout = layout_of(lengths)
     turn = list(CASES).index(case) + list(LENGTHS.values()).index(lengths)
     for size, dtype in KINDS[turn % 3 :: 3]:
-        weights = inputs(lengths, len(priors), size, dtype, seed=1)[0]
-        tensors = inputs(lengths, len(priors), size, dtype)
+        tensors, weights, expected = drawn(case, lengths, size, dtype)
         if refused(impl, tensors, priors, layout):
             continue
         run = functools.partial(attention, priors=priors, layout=layout, impl=impl)
         got = with_gradients(run, tensors, weights)
-        expected = exact(tensors, priors, layout_of(lengths), weights)
         for name, ours, theirs in zip(("output", "query", "key", "value"), got, expected, strict=True):
             assert ours.dtype == dtype, name
             tolerance = TOLERANCE[dtype]
