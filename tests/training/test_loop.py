@@ -50,7 +50,7 @@ def whole(make_objective, tmp_path_factory):
 
 
 def test_learns(make_objective, tmp_path):
-    """So small a network stays at its start for one seed in six, so most of three learn."""
+    """So small a network stays at its start for one seed in six, so two of three learn."""
     config = TrainConfig(
         epochs=25, batch_texts=8, learning_rate=0.01, vectors_learning_rate=0.02, patience=0
     )
@@ -60,7 +60,9 @@ def test_learns(make_objective, tmp_path):
         assert objective.evaluate()["accuracy"] < 0.75
         run_epochs(objective.model, objective, config, tmp_path)
         accuracies.append(objective.evaluate()["accuracy"])
-    assert sorted(accuracies)[1] > 0.9
+        if sum(accuracy > 0.9 for accuracy in accuracies) == 2:
+            return
+    pytest.fail(f"accuracies: {accuracies}")
 
 
 def test_ends_with_the_best_weights(make_objective, whole):
