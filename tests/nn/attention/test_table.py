@@ -150,8 +150,8 @@ def with_gradients(function, tensors, weights=None):
 
 @pytest.fixture(scope="module")
 def drawn(inputs, odd):
-    """`drawn(case, lengths, size, dtype)`: query, key and value, weights of the loss, and what `exact` gives
-    of them. Of one case for all implementations, whose tests follow each other."""
+    """`drawn(case, lengths, size, dtype)`: query, key and value, weights of the loss, and what is
+    exact. Each is computed once for all implementations, whose tests follow each other."""
 
     @functools.lru_cache(maxsize=len(KINDS))
     def draw(case, lengths, size, dtype):
