@@ -1,4 +1,5 @@
 from collections import Counter
+from contextlib import suppress
 
 import pytest
 from hypothesis import given, settings
@@ -8,6 +9,8 @@ from headwise.core.errors import ConfigError
 from headwise.data import Example, split_examples
 from headwise.data.errors import DataError
 from headwise.data.items.bag_items import BagItems
+from headwise.data.items.examples import MultiLabelExample, TaggedSentence
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.items.pair_items import PairItems
 from headwise.data.splits.splitting import fold_items, split_items
 from headwise.data.splits.text_signatures import normal_text
@@ -165,3 +168,90 @@ def test_folds_share_the_classes_and_keep_the_same_texts_together():
         assert 2 <= Counter(own)["b"] <= 8
     assert folds != fold_items([*keys, "only one"], [*strata, "c"], 3, seed=1)
     assert fold_items(["x", "y"], ["a", "a"], 3) in ([0, 1], [1, 0])
+
+
+GROUPED = st.lists(
+    st.tuples(st.sampled_from("abcdefghijkl"), st.sampled_from("vvvvvwwwxyz")), min_size=2, max_size=40
+)
+"""The group and the label of each item: most groups have a rare label that is in the minority."""
+
+
+@given(GROUPED, st.integers(2, 6), st.integers(0, 3))
+@settings(max_examples=300, deadline=None)
+def test_every_label_occurs_in_training_whichever_fold_is_held_out(grouped, count, seed):
+    keys, labels = [key for key, _ in grouped], [label for _, label in grouped]
+    folds = fold_items(keys, labels, count, seed)
+    for held_out in range(count):
+        assert {label for label, fold in zip(labels, folds, strict=True) if fold != held_out} == {*labels}
+    assert len({*zip(keys, folds, strict=True)}) == len({*keys})
+
+
+@given(GROUPED, st.integers(0, 4), st.integers(0, 4), st.integers(0, 3))
+@settings(max_examples=300, deadline=None)
+def test_every_label_occurs_in_the_training_part_and_groups_stay_together(grouped, dev, test, seed):
+    keys, labels = [key for key, _ in grouped], [label for _, label in grouped]
+    items = range(len(grouped))
+    try:
+        split = split_items(items, keys, labels, dev, test, seed)
+    except DataError as error:
+        assert error.code == "HW141"  # noqa: PT017
+        return
+    assert {labels[item] for item in split.train} == {*labels}
+    parts = [{keys[item] for item in part} for part in (split.train, split.dev, split.test)]
+    assert sum(map(len, parts)) == len({*keys})
+    # Whatever can be split can be held out by folds, too.
+    if dev or test:
+        assert max(fold_items(keys, labels, 3, seed)) >= 0
+
+
+SETS = st.lists(st.tuples(st.sampled_from("abcdefghijkl"), st.sets(st.sampled_from("vwxyz"))), min_size=2)
+
+
+@given(SETS, st.integers(2, 5), st.integers(0, 3))
+@settings(max_examples=200, deadline=None)
+def test_every_label_of_label_sets_occurs_in_training(grouped, count, seed):
+    items = [MultiLabelExample(key, tuple(sorted(labels))) for key, labels in grouped]
+    item_type = ITEM_TYPES_BY_TASK["multi-label"]
+    every = {label for item in items for label in item.labels}
+    folds = item_type.folds(items, count, seed)
+    sides = [
+        [item for item, fold in zip(items, folds, strict=True) if fold != part] for part in range(count)
+    ]
+    with suppress(DataError):
+        sides.append(item_type.split(items, 0.2, 0.2, seed).train)
+    assert all({label for item in side for label in item.labels} == every for side in sides)
+
+
+@given(
+    st.lists(st.lists(st.sampled_from("OOOOOABCD"), min_size=1, max_size=4), min_size=4), st.integers(0, 3)
+)
+@settings(max_examples=200, deadline=None)
+def test_every_tag_occurs_in_training(tagged, seed):
+    sentences = [
+        TaggedSentence(tuple(f"w{number % 7}x{place}" for place in range(len(tags))), tuple(tags))
+        for number, tags in enumerate(tagged)
+    ]
+    with suppress(DataError):
+        train = ITEM_TYPES_BY_TASK["tag"].split(sentences, 0.2, 0.2, seed).train
+        assert {tag for item in train for tag in item.tags} == {tag for tags in tagged for tag in tags}
+
+
+def test_a_group_with_the_only_item_of_a_label_is_for_training_and_nothing_else_changes():
+    keys, strata = ["a", "a", "a", "b", "c"], ["x", "x", "y", "x", "x"]
+    assert fold_items(keys, ["x"] * 5, 3) == [0, 0, 0, 1, 2]
+    assert fold_items(keys, strata, 3) == [-1, -1, -1, 1, 2]
+    copies = [Example(text, label) for text, label in [("a b c d", "x")] * 4 + [("A b C d", "typo")]]
+    data = [*copies, *numbered(x=40, y=40)]
+    for seed in range(40):
+        split = split_examples(data, 0.15, 0.15, seed)
+        assert all(item in split.train for item in copies)
+        assert [len(part) for part in (split.train, split.dev, split.test)] == [59, 13, 13]
+
+
+def test_where_no_label_is_lost_the_parts_are_those_of_before():
+    keys = [f"text {number % 23}" for number in range(60)]
+    strata = ["abc"[number % 23 % 3] if number % 11 else "a" for number in range(60)]
+    split = split_items(range(60), keys, strata, 0.2, 0.1, 5)
+    assert split.dev == [3, 8, 10, 21, 26, 31, 33, 44, 49, 54, 56]
+    assert split.test == [16, 18, 20, 39, 41, 43]
+    assert fold_items(keys, strata, 4, 1)[:23] == [int(fold) for fold in "30310202002301113121232"]

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from headwise.data.errors import DataError
 from headwise.data.items.examples import Example
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.splits.data_parts import DataParts
@@ -43,3 +44,18 @@ def test_what_counts_nothing_is_trained_on_and_decides_nothing(tmp_path):
     seen, found = crossed(items, 3, tmp_path)
     assert found.held.tolist() == found.outputs[:, 0].tolist() == list(range(4, 12))
     assert all(set(range(4)) <= {item.line for item in train} for train, _ in seen)
+
+
+def test_if_nothing_can_be_held_out_that_is_an_error(tmp_path):
+    items = [
+        Example(text, label, weight=weight)
+        for text, label, weight in [
+            ("a b", "x", 1.0),
+            ("c d", "y", 1.0),
+            ("e f", "z", 0.0),
+            ("g h", "z", 0.0),
+        ]
+    ]
+    with pytest.raises(DataError, match="none can be held out") as error:
+        crossed(items, 3, tmp_path)
+    assert error.value.code == "HW141"

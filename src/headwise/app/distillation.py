@@ -202,7 +202,7 @@ class DistillationSet:
     def placeholder_parts(self) -> DataParts:
         """The result of `parts` with placeholder labels instead of the teacher's: enough to choose settings
         by, without running the teacher."""
-        labels = tuple(all_labels(self.gold_parts.train))
+        labels = self.gold_parts.labels
         shares = SoftLabel(labels, np.full(len(labels), 1 / len(labels), np.float32))
         texts = [Example(text, shares.likeliest, shares=shares) for text in self.texts]
         return replace(self.gold_parts, train=[*self.gold_parts.train, *texts])
@@ -215,7 +215,7 @@ class DistillationSet:
             [replace(item, weight=weight * item.weight) for item in part]
             for part in (gold_parts.train, gold_parts.dev)
         )
-        self.labels = tuple(self.teacher.learn(gold_parts.train, all_labels(gold_parts.train)))
+        self.labels = tuple(self.teacher.learn(gold_parts.train, gold_parts.labels))
         probabilities = sharpened(self.teacher.probabilities(self.texts), self.config.temperature)
         taught = []
         for text, row, weight in zip(
@@ -224,7 +224,7 @@ class DistillationSet:
             shares = SoftLabel(self.labels, row)
             taught.append(Example(text, shares.likeliest, weight=weight, shares=shares))
         self._check(gold_parts, Counter(example.label for example in taught if example.label))
-        return replace(gold_parts, train=[*train, *taught], dev=dev)
+        return replace(gold_parts, train=[*train, *taught], dev=dev, labels=())
 
     def _check(self, gold_parts: DataParts, taught_labels: Counter[str]) -> None:
         """Compare the teacher's labels with the human ones. If only some are new, the model learns them; if

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from headwise.data.errors import DataError
 from headwise.data.items.dataset import items_at
 from headwise.data.items.labels import evaluation_mask
 from headwise.data.splits.data_parts import DataParts
@@ -60,6 +61,15 @@ def cross_fit(
     numbers[~evaluation_mask(items)] = -1  # never held out
     used = np.unique(numbers[numbers >= 0])  # with few distinct items, some folds are empty
     folds = len(used)
+    if not folds:
+        nouns = all_parts.item_type.nouns
+        raise DataError(
+            "HW141",
+            f"of {nouns.count(len(items))} none can be held out: each has weight 0, or is "
+            "needed to learn its label",
+            expected=f"a few different {nouns.many} of each label",
+            advice=f"add {nouns.many}, or choose the epoch on dev with --folds 0",
+        )
     outputs: dict[int, np.ndarray] = {}
     runs = []
     for fold in range(folds):

@@ -155,7 +155,8 @@ class ItemType(ABC, Generic[Item]):
         from headwise.data.splits.splitting import split_items
 
         keys, strata = self.group_keys(items, 0), self.label_type.strata(items)
-        return split_items(items, keys, strata, dev, test, seed, path=path, nouns=self.nouns)
+        labels = self.label_type.label_sets(items)
+        return split_items(items, keys, strata, dev, test, seed, labels=labels, path=path, nouns=self.nouns)
 
     def group_keys(self, items: Sequence[Item], count: int) -> Sequence[str]:
         """A group key for each item: no two of `count` parts may share one. Near-duplicate texts have the
@@ -171,7 +172,8 @@ class ItemType(ABC, Generic[Item]):
         """The fold of each item; see `fold_items`."""
         from headwise.data.splits.splitting import fold_items
 
-        return fold_items(self.group_keys(items, count), self.label_type.strata(items), count, seed)
+        keys, strata = self.group_keys(items, count), self.label_type.strata(items)
+        return fold_items(keys, strata, count, seed, self.label_type.label_sets(items))
 
     def part_notes(self, parts: Mapping[str, Any]) -> tuple[str, ...]:
         """Notes for the user about the parts, by name, after splitting."""

@@ -20,6 +20,7 @@ from headwise.data.items.examples import DisplayNames
 from headwise.data.items.labels import (
     all_labels,
     classification_targets,
+    label_names,
     label_targets,
     multi_hot_targets,
     parse_numeric_labels,
@@ -54,6 +55,15 @@ class LabelType:
     def strata(self, items: Sequence[Any]) -> list[str | None]:
         """The stratum of each item for a stratified split; None for no stratum."""
         return [None] * len(items)
+
+    def label_sets(self, items: Sequence[Any]) -> list[Collection[str]]:
+        """The labels (or tags) of each item, which the training side of a split is to have; none where
+        labels are no names."""
+        return [()] * len(items)
+
+    def names(self, items: Sequence[Any]) -> tuple[str, ...]:
+        """The labels that a model of these items has, in order; none where labels are no names."""
+        return ()
 
     def is_unlabelled(self, item: Any) -> bool:
         """Whether an item lacks a label of this type."""
@@ -168,6 +178,12 @@ class SingleLabelType(LabelType):
     def strata(self, items) -> list[str | None]:
         return [item.label for item in items]
 
+    def label_sets(self, items) -> list[Collection[str]]:
+        return [(item.label,) for item in items]
+
+    def names(self, items) -> tuple[str, ...]:
+        return tuple(all_labels(items))
+
     def targets(self, items, labels) -> np.ndarray:
         return label_targets(items, labels)
 
@@ -224,6 +240,12 @@ class LabelSetType(LabelType):
         """The rarest label of each item, so that rare labels are spread over all parts."""
         counts = Counter(label for item in items for label in item.labels)
         return [min(item.labels, key=lambda label: (counts[label], label), default="") for item in items]
+
+    def label_sets(self, items) -> list[Collection[str]]:
+        return [item.labels for item in items]
+
+    def names(self, items) -> tuple[str, ...]:
+        return tuple(label_names(label for item in items for label in item.labels))
 
     def targets(self, items, labels) -> np.ndarray:
         return multi_hot_targets(items, labels)
@@ -300,6 +322,9 @@ class TagSequenceType(LabelType):
     """A tag for each word."""
 
     column = "--tag-column"
+
+    def label_sets(self, items) -> list[Collection[str]]:
+        return [{*item.tags} for item in items]
 
     def is_unlabelled(self, item) -> bool:
         return len(item.tags) != len(item.tokens)

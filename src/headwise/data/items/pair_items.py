@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import ClassVar
 
-from headwise.core.config import from_dict
+from headwise.core.config import JsonObject, from_dict
 from headwise.core.errors import ConfigError
 from headwise.core.tokenizer import Tokenizer, first_words
 from headwise.data.columns.column_names import PARALLEL_NAMES, is_pair_header, normal_name
@@ -63,12 +63,14 @@ class PairItems(ItemType[Pair]):
         """
         pairs = [(item.first, item.second) for item in items]
         strata, sizes = self.label_type.strata(items), (dev, test, seed)
+        labels = self.label_type.label_sets(items)
+        names: JsonObject = {"labels": labels, "path": path, "nouns": self.nouns}
         with suppress(DataError):  # there may be too few of them
             if (keys := chain_keys(pairs, 0)) is not None:
-                split = split_items(items, keys, strata, *sizes, path=path, nouns=self.nouns)
+                split = split_items(items, keys, strata, *sizes, **names)
                 together = "pairs with the same first text stay together"
                 return replace(split, notes=(f"{split.notes[0]}; {together}",))
-        split = split_items(items, pair_keys(pairs), strata, *sizes, path=path, nouns=self.nouns)
+        split = split_items(items, pair_keys(pairs), strata, *sizes, **names)
         few = "there are too few different first texts to keep equal ones in one part"
         return replace(split, notes=(f"{split.notes[0]}; equal pairs stay together", few))
 

@@ -36,6 +36,8 @@ class DataParts(Generic[Part]):
             data set of the training file includes the parts split off it. Empty for data from memory.
         out_of_scope: Items with the label of unknown texts by the part that they belong to; they are in no
             part.
+        labels: The labels that a model of these data has, in order; by default those of all items. Folds
+            and samples of the data have those of the whole. Empty where labels are tags or no names.
     """
 
     item_type: ItemType
@@ -45,11 +47,16 @@ class DataParts(Generic[Part]):
     notes: tuple[str, ...] = ()
     files: Mapping[str, Any] = field(default_factory=dict)
     out_of_scope: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    labels: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         parts: dict[str, Any] = self.named
+        label_type = self.item_type.label_type
         for name, part in parts.items():
-            self.item_type.label_type.check_items(part, name, self.item_type.nouns)
+            label_type.check_items(part, name, self.item_type.nouns)
+        if not self.labels and label_type.classes:
+            every = [item for part in parts.values() for item in part]
+            object.__setattr__(self, "labels", label_type.names(every))
 
     @property
     def named(self) -> dict[str, Part]:

@@ -36,7 +36,7 @@ def drop_listed_items(parts: DataParts, listed: str) -> tuple[DataParts, int]:
     remaining = [item for item in parts.train if _place(item) not in places]
     dev = parts.dev if "dev" in parts.files else [item for item in parts.dev if _place(item) not in places]
     dropped = len(parts.train) + len(parts.dev) - len(remaining) - len(dev)
-    return replace(parts, train=remaining, dev=dev), dropped
+    return replace(parts, train=remaining, dev=dev, labels=()), dropped
 
 
 def reweight_listed_items(parts: DataParts, listed: str) -> tuple[DataParts, int]:

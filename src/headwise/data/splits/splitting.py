@@ -2,11 +2,13 @@
 
 The split is stratified by class, and items with the same key (near-duplicates) go to the same part. The
 part of an item depends on the seed and its key, not on its position, and is the same on every machine.
+Every label of the data occurs in training, whichever part or fold is held out: where it would not, the
+first group of near-duplicates with the label is kept in training as a whole.
 """
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -17,6 +19,7 @@ from headwise.core.errors import ConfigError
 from headwise.data.errors import DataError
 from headwise.data.items.examples import TEXTS, DisplayNames, Example
 from headwise.data.splits.duplicates import GroupKeys, group_numbers, key_numbers, near_duplicate_groups
+from headwise.data.splits.label_occurrences import LabelOccurrences
 from headwise.data.splits.text_signatures import normal_text
 
 _PARTS = "train", "dev", "test"
@@ -44,11 +47,13 @@ class _Groups:
     Attributes:
         members: The indices of the items, group after group, in their order, `[items]`.
         ends: Where each group begins in `members`, and the end, `[groups + 1]`.
+        group_of: The group of each item, `[items]`.
         strata: The groups of each stratum, which is the most common one of its items.
     """
 
     members: NDArray[np.int64]
     ends: NDArray[np.int64]
+    group_of: NDArray[np.int64]
     strata: dict[str | None, NDArray[np.int64]]
 
     @classmethod
@@ -63,15 +68,16 @@ class _Groups:
         order = np.lexsort((halves[:, 1], halves[:, 0]))
         ranks = np.empty(len(order), dtype=np.int64)
         ranks[order] = np.arange(len(order))
-        rank_of_item = ranks[np.searchsorted(firsts, numbers)]
-        members = np.argsort(rank_of_item, kind="stable")
-        ends = np.append(0, np.bincount(rank_of_item, minlength=len(firsts)).cumsum())
+        group_of = ranks[np.searchsorted(firsts, numbers)]
+        members = np.argsort(group_of, kind="stable")
+        ends = np.append(0, np.bincount(group_of, minlength=len(firsts)).cumsum())
         stratum_of = [strata[first] for first in members[ends[:-1]].tolist()]
         for group in np.flatnonzero(np.diff(ends) > 1).tolist():
             listed = members[ends[group] : ends[group + 1]].tolist()
             stratum_of[group] = _most_common_label([strata[item] for item in listed])
         codes, names = key_numbers(stratum_of), [*dict.fromkeys(stratum_of)]
-        return cls(members, ends, {name: np.flatnonzero(codes == code) for code, name in enumerate(names)})
+        strata_groups = {name: np.flatnonzero(codes == code) for code, name in enumerate(names)}
+        return cls(members, ends, group_of, strata_groups)
 
     def __len__(self) -> int:
         return len(self.ends) - 1
@@ -93,12 +99,15 @@ def split_items(
     test: float | int = 0.0,
     seed: int = 0,
     *,
+    labels: Sequence[Collection[str]] | None = None,
     path: str = "",
     nouns: DisplayNames = TEXTS,
 ) -> Split[list[Item]]:
     """A stratified random split; the items in neither `dev` nor `test` are for training.
 
-    The first item of each stratum goes to the training part, so that every class occurs in it.
+    The first group of each stratum is for training. If a label still occurs in dev and test only, as its
+    items are near-duplicates of items with other labels, the first group with the label is for training,
+    too.
 
     Args:
         items: The items to split.
@@ -108,6 +117,7 @@ def split_items(
         dev: The size of the development part: a fraction below 1 or a number of items (an int).
         test: The size of the test part, as for `dev`.
         seed: The random seed of the split.
+        labels: All labels of each item, which training is to have; by default its stratum.
         path: The file's name, for messages.
         nouns: The display names of the items, for messages.
 
@@ -117,8 +127,7 @@ def split_items(
     """
     sizes = {"test": _part_size(test, len(items), "test"), "dev": _part_size(dev, len(items), "dev")}
     groups = _Groups.of(keys, strata, seed)
-    classes = groups.strata
-    free = sum(int(groups.size(stratum_groups[1:]).sum()) for stratum_groups in classes.values())
+    classes, occurrences = groups.strata, _occurrences(strata, labels)
     advice = f"add {nouns.many}, ask for smaller parts, or give the parts as files"
     if len(classes) > 1 and len(items) < 2 * len(classes):
         numbers = f"; for numbers there is {nouns.numbers}" if nouns.numbers else ""
@@ -134,12 +143,21 @@ def split_items(
         advice=advice,
         path=path,
     )
-    if rounded_to_none or not len(groups) or sum(sizes.values()) > free:
+    if rounded_to_none or not len(groups):
         raise too_few
-
+    for_training = np.zeros(len(groups), dtype=np.bool_)
+    for_training[[listed[0] for listed in classes.values()]] = True
     part = np.zeros(len(items), dtype=np.int8)
-    for name, size in sizes.items():
-        _fill_part(_PARTS.index(name), size, groups, part)
+    while True:
+        if sum(sizes.values()) > groups.size(np.flatnonzero(~for_training)).sum():
+            raise too_few
+        for name, size in sizes.items():
+            _fill_part(_PARTS.index(name), size, groups, for_training, part)
+        missing = occurrences.missing(part == 0)
+        if not len(missing):
+            break
+        for_training[occurrences.first_groups(groups.group_of)[missing]] = True
+        part[:] = 0
     train, held, tested = (
         [items[place] for place in np.flatnonzero(part == number).tolist()] for number in range(len(_PARTS))
     )
@@ -149,18 +167,26 @@ def split_items(
     return Split(train, held, tested, _notes(parts, sizes, len(items) - len(groups), nouns))
 
 
-def fold_items(keys: Sequence[str], strata: Sequence[str | None], count: int, seed: int = 0) -> list[int]:
+def fold_items(
+    keys: Sequence[str],
+    strata: Sequence[str | None],
+    count: int,
+    seed: int = 0,
+    labels: Sequence[Collection[str]] | None = None,
+) -> list[int]:
     """The fold of each item of stratified random folds.
 
-    The fold is -1 (always for training) if the item's group is the only one of its stratum, so that every
-    class occurs in training whichever fold is held out.
+    The fold is -1 (always for training) if the item's group is the only one of its stratum. If a label
+    still occurs in one fold only, the first group with the label has -1, too. So every label occurs in
+    training whichever fold is held out.
 
     Args:
         keys: The group key of each item; items with equal keys (ignoring case and white space) stay
             together.
         strata: The stratum of each item, usually its label.
-        count: The number of folds.
+        count: The number of folds, 2 or more.
         seed: The random seed of the folds.
+        labels: All labels of each item, which training is to have; by default its stratum.
     """
     folds, place = np.full(len(keys), -1), 0
     groups = _Groups.of(keys, strata, seed)
@@ -170,6 +196,10 @@ def fold_items(keys: Sequence[str], strata: Sequence[str | None], count: int, se
         for group in stratum_groups.tolist():
             folds[groups.items(group)] = place % count
             place += 1
+    for with_label in _occurrences(strata, labels).held_out_groups(folds, groups.group_of):
+        first_items = groups.members[groups.ends[with_label]]
+        if (folds[first_items] >= 0).all():  # else a group was kept for another label that it has
+            folds[groups.items(int(with_label[0]))] = -1
     return folds.tolist()
 
 
@@ -201,20 +231,32 @@ def _random_order_key(seed: int, key: str) -> bytes:
     return hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
+def _occurrences(
+    strata: Sequence[str | None], labels: Sequence[Collection[str]] | None
+) -> LabelOccurrences:
+    """The occurrences of labels; by default strata are labels."""
+    if labels is None:
+        labels = [() if stratum is None else (stratum,) for stratum in strata]
+    return LabelOccurrences.of(labels)
+
+
 def _most_common_label(labels: Sequence[str | None]) -> str | None:
     return Counter(labels).most_common(1)[0][0]
 
 
-def _fill_part(number: int, size: int, groups: _Groups, part: NDArray[np.int8]) -> None:
-    """Move about `size` items from the training part to another part, in proportion to the classes."""
+def _fill_part(
+    number: int, size: int, groups: _Groups, for_training: NDArray[np.bool_], part: NDArray[np.int8]
+) -> None:
+    """Move about `size` items from the training part to another part, in proportion to the classes; no
+    group that is `for_training`, `[groups]`."""
     classes = groups.strata
     quotas = _quotas(size, {label: int(groups.size(listed).sum()) for label, listed in classes.items()})
+    movable = {label: listed[~for_training[listed]] for label, listed in classes.items()}
     left = 0
-    for label, listed in classes.items():
-        left += _move_groups(listed[1:], quotas[label], number, groups, part, size)
+    for label, listed in movable.items():
+        left += _move_groups(listed, quotas[label], number, groups, part, size)
     if left:
-        rest = np.concatenate([listed[1:] for listed in classes.values()])
-        _move_groups(rest, left, number, groups, part, size)
+        _move_groups(np.concatenate([*movable.values()]), left, number, groups, part, size)
 
 
 def _move_groups(

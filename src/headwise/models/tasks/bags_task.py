@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from headwise.core.errors import ConfigError
-from headwise.data.items.labels import label_names, label_targets
+from headwise.data.items.labels import label_targets
 from headwise.data.readers.bags import Bag
 from headwise.data.splits.data_parts import DataParts
 from headwise.linear.baselines import BAG_SVM, fit_bag_baseline
@@ -67,12 +67,11 @@ class BagTask(LabelTask[BagModel, Bag]):
     def build(
         self, parts: DataParts[Sequence[Bag]], run_config: RunConfig, vectors: WordVectors | None
     ) -> tuple[BagModel, Coverage | None]:
-        labels = label_names(bag.label for bag in parts.train)
         if "train" in parts.files:
             names = tuple(parts.files["train"].features)
         else:
             names = tuple(map(str, range(parts.train[0].instances.shape[1])))
-        return BagModel(run_config.model, BagFeatures(names), labels), None
+        return BagModel(run_config.model, BagFeatures(names), parts.labels), None
 
     def objective(
         self, model: BagModel, parts: DataParts[Sequence[Bag]]

@@ -16,7 +16,6 @@ from headwise.data.items.dataset import Dataset
 from headwise.data.items.examples import Example
 from headwise.data.items.labels import (
     LabelledItem,
-    all_labels,
     classification_targets,
     evaluation_weights,
     label_targets,
@@ -344,7 +343,7 @@ class ClassifyTask(LabelTask["TextClassifierModel", Example]):
         """The encoder of the base has learnt word order, which neither static embeddings nor the linear
         model know. Where it does not suit the data, attention learns it from several thousand texts. The
         encoder is then a correction to these, not initialised from them, unless there are many labels."""
-        counts = TextCounts.of(parts, len(all_labels(parts.train)), taught)
+        counts = TextCounts.of(parts, len(parts.labels), taught)
         if settings := encoder_rules.pretrained_encoder(pretrained, counts):
             return settings
         has_shares = any(item.shares is not None for item in parts.train)
@@ -357,7 +356,7 @@ class ClassifyTask(LabelTask["TextClassifierModel", Example]):
     ) -> list[ReportMessage]:
         from headwise.linear.linear_fit import MOST_CELLS
 
-        messages, labels = super().data_messages(parts, run_config), len(all_labels(parts.train))
+        messages, labels = super().data_messages(parts, run_config), len(parts.labels)
         if labels * len(parts.train) > MOST_CELLS and run_config.model.linear_model.kind == "linear":
             few = "a fifth of the texts, not all, and two folds say how to choose the linear model"
             messages.append(ReportMessage(f"{labels:,} labels: {few}, which saves time"))
@@ -367,7 +366,7 @@ class ClassifyTask(LabelTask["TextClassifierModel", Example]):
         self, words: Vocabulary, parts: DataParts[Sequence[Example]], run_config: RunConfig
     ) -> TextClassifierModel:
         config = run_config.model.with_tabular_columns(parts.train)
-        return self.model(config, words, all_labels(parts.train))
+        return self.model(config, words, parts.labels)
 
     def guesses(
         self, parts: DataParts[Sequence[Example]], model: TextClassifierModel, *, refit: bool

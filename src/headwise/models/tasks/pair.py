@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from headwise.data.items.examples import Pair
-from headwise.data.items.labels import label_names, label_targets
+from headwise.data.items.labels import label_targets
 from headwise.data.splits.data_parts import DataParts
 from headwise.models.tasks.classify import LabelTask
 from headwise.models.tasks.regress import NumberTask
@@ -40,7 +40,7 @@ class PairLabelTask(LabelTask["PairModel", Pair]):
         return PairModel
 
     def make(self, words: Vocabulary, parts: DataParts[Sequence[Pair]], run_config: RunConfig) -> PairModel:
-        return self.model(run_config.model, words, label_names(item.label or "" for item in parts.train))
+        return self.model(run_config.model, words, parts.labels)
 
     def guesses(
         self, parts: DataParts[Sequence[Pair]], model: PairModel, *, refit: bool

@@ -440,10 +440,10 @@ def items_of(part: Sized) -> Sequence[Any]:
 
 def names_of(parts: DataParts[Sequence[Example]]) -> Sequence[str]:
     """The labels of the training file, including those that occur only in its dev or test part; for data
-    from memory, those of training and dev."""
+    from memory, those of all items."""
     if "train" in parts.files:
         return list(parts.files["train"].labels)
-    return list(dict.fromkeys(label for item in (*parts.train, *parts.dev) for label in item.labels))
+    return parts.labels
 
 
 def long_texts(config: ModelConfig, item_type: ItemType, items: Sequence[object]) -> list[ReportMessage]:
