@@ -12,13 +12,14 @@ from pathlib import Path
 
 from headwise.app.installed_teachers import installed_teacher
 from headwise.app.reporter import Reporter
+from headwise.app.training_crash import traceback_of
 from headwise.app.training_plan import TrainingFiles, TrainingPlan
 from headwise.app.training_request import TrainingRequest
 from headwise.artifacts import read_info
 from headwise.artifacts.model_folder import is_headwise_folder
 from headwise.artifacts.save import check_target
 from headwise.core.errors import ConfigError, HeadwiseError
-from headwise.core.folder_layout import MANIFEST, RUN_FOLDER
+from headwise.core.folder_layout import MANIFEST, RUN_FOLDER, TRACEBACK
 from headwise.data.doctor.check_registry import checks_of
 from headwise.data.doctor.examined_file import CheckedFile
 from headwise.data.files.compression import read_once
@@ -153,7 +154,8 @@ def check_output_folder(output: Path, *, resume: bool | None, overwrite: bool) -
         overwrite: Whether to replace what is in it.
 
     Returns:
-        What it holds: the state of a "run", a "model", or "nothing".
+        What it holds: the state of a "run", a "model", or "nothing". The traceback of a run that an
+        unexpected error stopped is removed.
 
     Raises:
         ConfigError: It holds a model or a run and neither flag is set, or other files.
@@ -166,6 +168,11 @@ def check_output_folder(output: Path, *, resume: bool | None, overwrite: bool) -
     if not resume and not overwrite and (begun or is_headwise_folder(output)):
         what = "an interrupted run" if begun else "a model"
         advice = "--resume to continue it, " if begun and resume is not None else ""
+        if begun and (crash := traceback_of(output)) is not None:
+            raise ConfigError(
+                f"{output} holds a run that an unexpected error stopped (see {crash}); add --overwrite to "
+                "start again, or name another folder. --resume continues it once the cause is gone"
+            )
         raise ConfigError(
             f"{output} holds {what}; add {advice}--overwrite to replace it, or name another folder"
         )
@@ -173,13 +180,14 @@ def check_output_folder(output: Path, *, resume: bool | None, overwrite: bool) -
     foreign = [
         path.name
         for path in (output / RUN_FOLDER).glob("*")
-        if ".safetensors" not in path.name and not path.name.startswith(".")
+        if ".safetensors" not in path.name and not path.name.startswith(".") and path.name != TRACEBACK
     ]
     if foreign:
         raise ConfigError(
             f"{output / RUN_FOLDER}: this folder has files that are not of a training run ("
             f"{foreign[0]!r}, ...); name another folder"
         )
+    (output / RUN_FOLDER / TRACEBACK).unlink(missing_ok=True)
     return contents
 
 

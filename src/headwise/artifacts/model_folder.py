@@ -30,6 +30,7 @@ from headwise.core.folder_layout import (
     MODEL,
     RUN_FOLDER,
     STAGING,
+    TRACEBACK,
     TRAINING,
     UNNORMALIZED,
     VOCABULARY,
@@ -265,6 +266,12 @@ def _formats(folder: Path) -> Iterator[str]:
 
 def _no_manifest(path: Path, form: FolderKind) -> StoreError:
     begun = not (path / CONFIG).exists() and any((path / name).is_dir() for name in (RUN_FOLDER, STAGING))
+    if begun and (crash := path / RUN_FOLDER / TRACEBACK).exists():
+        return StoreError(
+            f"{path}: there is no model: an unexpected error stopped its training run (see {crash}). Train "
+            "again with --overwrite once its cause is gone",
+            code="HW503",
+        )
     if begun or is_headwise_folder(path, form):
         return StoreError(
             f"{path}: the model is incomplete: it has no {MANIFEST}, {form.repair_advice}", code="HW503"

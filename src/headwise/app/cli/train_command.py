@@ -152,6 +152,7 @@ def train(
     # With these comes torch.
     from headwise.app.cli.train_display import print_report
     from headwise.app.training_checks import TrainingFinished
+    from headwise.app.training_crash import crash_as_error
     from headwise.app.workflows.train import train_files
     from headwise.data.items.parses import ParseFiles
     from headwise.training.run_state import TrainingInterrupted
@@ -175,24 +176,25 @@ def train(
         named["unknown"] = {"detect": True} | named.get("unknown", {})
     terminal = QuietReporter() if quiet else TerminalReporter()
     try:
-        finished_run = train_files(
-            texts,
-            output,
-            dev=optional_files(dev),
-            test=optional_files(test),
-            drop=drop,
-            weight=weight,
-            parses=ParseFiles(
-                *(None if path is None else str(path) for path in (parses, dev_parses, test_parses))
-            ),
-            settings=(*presets, named),
-            distillation=distillation_settings(teacher, unlabelled, teach),
-            work=work,
-            resume=resume,
-            overwrite=overwrite,
-            baseline=not no_baseline,
-            reporter=terminal,
-        )
+        with crash_as_error(output):
+            finished_run = train_files(
+                texts,
+                output,
+                dev=optional_files(dev),
+                test=optional_files(test),
+                drop=drop,
+                weight=weight,
+                parses=ParseFiles(
+                    *(None if path is None else str(path) for path in (parses, dev_parses, test_parses))
+                ),
+                settings=(*presets, named),
+                distillation=distillation_settings(teacher, unlabelled, teach),
+                work=work,
+                resume=resume,
+                overwrite=overwrite,
+                baseline=not no_baseline,
+                reporter=terminal,
+            )
     except KeyboardInterrupt:  # a second Ctrl-C, or one after the last epoch
         _warn_of_stop(output)
         raise
