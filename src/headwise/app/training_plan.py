@@ -15,7 +15,7 @@ from headwise.data.splits.data_parts import DataParts
 from headwise.models.tasks.task import Task
 from headwise.text.parsing import cache_warning
 from headwise.text.vocabulary import WordVectors
-from headwise.training.fit import fit_model
+from headwise.training.fit import fit_model, uses_folds
 from headwise.training.loop import EpochReport
 from headwise.training.settings import RunConfig
 from headwise.training.train_result import TrainResult
@@ -104,6 +104,11 @@ class TrainingPlan:
     def gold_parts(self) -> DataParts:
         """The data labelled by people, within the word limit."""
         return self.limit.apply(self.data.gold_parts)
+
+    @property
+    def uses_folds(self) -> bool:
+        """Whether the run is cross-fitted: each training and dev item is held out once."""
+        return self.data.distillation is None and uses_folds(self.task, self.parts, self.run_config)
 
     def fit(
         self,

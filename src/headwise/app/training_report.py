@@ -87,8 +87,10 @@ class TrainingReport:
     @property
     def _scored(self) -> tuple[JsonMapping, str]:
         """The scores on the test items, or on the dev items without any; and these items in words."""
-        part, scores = ("dev", self.fitted.dev) if self.test is None else ("test", self.test_scores)
-        return scores, f"{part} {self.parts.item_type.nouns.many}"
+        many = self.parts.item_type.nouns.many
+        if self.test is not None:
+            return self.test_scores, f"test {many}"
+        return self.fitted.dev, f"{many} out of fold" if self.fitted.held_out.folds else f"dev {many}"
 
     def _repr_html_(self) -> str:
         scores, on = self._scored

@@ -28,10 +28,10 @@ def model_card(model: Any, *, data: JsonObject, metrics: JsonObject, dtype: str)
     sections = [
         _summary(model, task, dtype, info.metrics.novelty),
         _labels(model, metric_table, info),
-        _data(info.data, metric_table.of),
+        _data(info.data, info.metrics, metric_table.of),
         _quality(info.metrics, metric_table),
         _use(task, tabular=bool(model.config.linear_model.tabular)),
-        _LIMITS if metric_table.confusion and task.in_python else "",
+        _limits(info.metrics) if metric_table.confusion and task.in_python else "",
         f"Written by headwise {__version__}. The JSON files beside this one say more.\n",
     ]
     return "\n".join(section for section in sections if section)
@@ -88,7 +88,7 @@ def _labels(model: Any, metric_table: MetricTable, info: ModelInfo) -> str:
     if not names or per_class is None or per_class.name != "label":
         return ""
     counts, metrics = info.data.train.labels, info.metrics
-    where = "test" if metrics.test else "dev"
+    where = metrics.scored_part
     rows_of_part = per_class.rows(metrics.test or metrics.dev)
     scores = {str(row.get(per_class.name)): row for row in rows_of_part}
     rows = [
@@ -109,22 +109,25 @@ def _labels(model: Any, metric_table: MetricTable, info: ModelInfo) -> str:
     return "## Labels\n\n" + _markdown_table(head, rows) + rest
 
 
-def _data(data: DataInfo, of: str) -> str:
+def _data(data: DataInfo, metrics: MetricsInfo, of: str) -> str:
     rows = [
         (name, format_number(part.items, "count") or MISSING, escape(part.sha256 or MISSING))
         for name, part in (("train", data.train), ("dev", data.dev), ("test", data.test))
         if part != PartInfo()
     ]
-    return (
-        "## Data\n\n" + _markdown_table(("part", of, f"SHA-256 of {of} and answers"), rows) if rows else ""
-    )
+    if not rows:
+        return ""
+    table = _markdown_table(("part", of, f"SHA-256 of {of} and answers"), rows)
+    folds = metrics.dev.get("folds")
+    note = _FOLDS.format(folds=folds, of=of) if is_number(folds) and folds else ""
+    return "## Data\n\n" + table + note
 
 
 def _quality(metrics: MetricsInfo, metric_table: MetricTable) -> str:
     """The table of the scores that are marked for the card, with their intervals."""
     baseline, unseen, of = metrics.baseline, metrics.systems.get("unseen"), metric_table.of
     named: list[tuple[str, str, JsonMapping]] = [
-        ("this model", "dev", metrics.dev),
+        ("this model", metrics.held_out_part, metrics.dev),
         ("this model", "test", metrics.test or {}),
     ]
     if unseen is not None:
@@ -135,7 +138,11 @@ def _quality(metrics: MetricsInfo, metric_table: MetricTable) -> str:
     filled = [(name, part, scores) for name, part, scores in named if scores]
     if not filled:
         return ""
-    head, cells = ["", "part"], [[escape(name), part] for name, part, _ in filled]
+    test_size = None if metrics.test is None else metrics.test.get("texts")
+    counts = [scores.get("texts", test_size if part == "test" else None) for _, part, scores in filled]
+    head, cells = ["", "part", of], []
+    for (name, part, _), count in zip(filled, counts, strict=True):
+        cells.append([escape(name), part, format_number(count, "count") or MISSING])
     for line in lines:
         values = [line.shown(scores) or MISSING for _, _, scores in filled]
         head.append(line.title)
@@ -148,7 +155,7 @@ def _quality(metrics: MetricsInfo, metric_table: MetricTable) -> str:
                 row.append(interval)
     table = _markdown_table(tuple(head), [tuple(row) for row in cells])
     difference = None if baseline is None else baseline.difference
-    notes = _difference(metric_table, difference) + _calibration(metrics.calibration)
+    notes = _difference(metric_table, difference) + _calibration(metrics)
     return "## Quality\n\n" + table + notes
 
 
@@ -163,12 +170,13 @@ def _difference(metric_table: MetricTable, difference: Any) -> str:
     return f"\n{of} (95 % interval {interval}{chance}).\n"
 
 
-def _calibration(calibration: JsonMapping) -> str:
-    errors = [calibration.get(f"expected_calibration_error_{when}") for when in ("before", "after")]
+def _calibration(metrics: MetricsInfo) -> str:
+    errors = [metrics.calibration.get(f"expected_calibration_error_{when}") for when in ("before", "after")]
     if not all(map(is_number, errors)):
         return ""
     before, after = (format_number(error, "percent") for error in errors)
-    return f"\nExpected calibration error on dev: {before} before, {after} after temperature scaling.\n"
+    where = f"on {part}" if (part := metrics.held_out_part) == "dev" else part
+    return f"\nExpected calibration error {where}: {before} before, {after} after temperature scaling.\n"
 
 
 def _use(task: TaskPresentation, *, tabular: bool) -> str:
@@ -193,15 +201,27 @@ for prediction in model.predict(["a text", "another one"]):
 ```
 """
 
+_FOLDS = """
+Train and dev {of} were learned from together, in {folds} folds: scores out of fold are those of models that
+were not trained on the {of} they score.
+"""
+
+
+def _limits(metrics: MetricsInfo) -> str:
+    held_out = "held-out" if metrics.dev.get("folds") else "dev"
+    where = "out of fold" if metrics.dev.get("folds") else "on dev texts"
+    return _LIMITS.format(held_out=held_out, where=where)
+
+
 _LIMITS = """\
 ## Limits
 
 - The model knows only the texts that it was trained on: other topics, other times or another language make
   it worse, and no number above says by how much. Measure it on texts of your own first.
 - It gives every text one of its labels, also a text to which none applies.
-- Probabilities were adjusted on dev texts and hold for texts like those. A large share of unknown words
-  is a sign that a text is not.
-- Scores on dev texts look a little too good, as the model was chosen by them; those on test texts do not.
+- Probabilities were adjusted on {held_out} texts and hold for texts like those. A large share of unknown
+  words is a sign that a text is not.
+- Scores {where} look a little too good, as the model was chosen by them; those on test texts do not.
 """
 
 
@@ -222,6 +242,7 @@ def model_html(model: Any, info: ModelInfo) -> str:
     """
     task, data, metrics = find_task(model.config.task), info.data, info.metrics
     part, scores = metrics.scored_part, metrics.scores
+    where = part if part == "out of fold" else f"on {part}"
     metric_table = task.metric_table(scores)
     sizes = {"train": data.train.items, "dev": data.dev.items, "test": data.test.items}
     counted = [f"{size:,.0f} {name}" for name, size in sizes.items() if size is not None]
@@ -244,7 +265,7 @@ def model_html(model: Any, info: ModelInfo) -> str:
         facts.append(("speed", speed))
     baseline = metrics.systems.get("baseline")
     primary_metric = replace(
-        metric_table.primary_metric, title=f"{metric_table.primary_metric.title} on {part}"
+        metric_table.primary_metric, title=f"{metric_table.primary_metric.title} {where}"
     )
     small = replace(metric_table, lines=(primary_metric,), per_class=None)
     return scores_fragment(

@@ -139,7 +139,7 @@ class MetricsInfo:
 
     Attributes:
         test: The scores on the test part; None where there are none.
-        dev: The scores on the dev part; empty where there are none.
+        dev: The scores on the dev part, or out of fold; empty where there are none.
         baseline: The baseline on the test part.
         systems: All comparison systems on the test part by their keys, the baseline last.
         calibration: The calibration errors before and after temperature scaling.
@@ -169,8 +169,13 @@ class MetricsInfo:
 
     @property
     def scored_part(self) -> str:
-        """The part of the data that the scores are about: test, or dev where there are none on test."""
-        return "dev" if self.test is None else "test"
+        """What the scores are about: test, or `held_out_part` where there are none on test."""
+        return self.held_out_part if self.test is None else "test"
+
+    @property
+    def held_out_part(self) -> str:
+        """What the dev scores are about: dev, or `out of fold` where folds chose the epoch."""
+        return "out of fold" if self.dev.get("folds") else "dev"
 
     @property
     def scores(self) -> JsonMapping:

@@ -104,6 +104,7 @@ class ReportContents:
         data: The data splits, as stored in a model folder.
         lengths: The length of each evaluated item, in words.
         history: The scores of each epoch.
+        held_out: What these scores are about: `on dev` or `out of fold`.
         confidences: The probability of each predicted label, `[items]`.
         right: Whether each prediction is right, `[items]`.
         mistakes: The wrong predictions, the most confident first.
@@ -127,6 +128,7 @@ class ReportContents:
     data: JsonMapping = field(default_factory=dict)
     lengths: Sequence[int] = ()
     history: Sequence[JsonMapping] = ()
+    held_out: str = "on dev"
     confidences: np.ndarray | None = None
     right: np.ndarray | None = None
     mistakes: Sequence[Mistake] = ()
@@ -384,10 +386,13 @@ def _columns(contents: ReportContents) -> Section:
 
 def _training(contents: ReportContents) -> Section:
     history = [row for row in contents.history if isinstance(row, Mapping)]
-    groups = {"losses": ("train_loss", "loss"), "scores on dev": ()}
+    scores_title = f"scores {contents.held_out}"
+    held_out = "dev" if contents.held_out == "on dev" else "out-of-fold"
+    losses = {"train_loss": "training loss", "loss": f"{held_out} loss"}
+    groups = {"losses": ("train_loss", "loss"), scores_title: ()}
     names = {key for row in history for key, value in row.items() if is_number(value)}
     scores = sorted(names - {"epoch", "train_loss", "loss"})
-    groups["scores on dev"] = tuple(scores[:2])
+    groups[scores_title] = tuple(scores[:2])
     metrics: dict[str, MetricRow] = {}
     for line in contents.metric_table.lines:
         metrics.setdefault(line.key.rpartition(".")[2], line)  # the first: others are of novelty detection
@@ -399,7 +404,7 @@ def _training(contents: ReportContents) -> Section:
                 (float(n + 1), float(row[key])) for n, row in enumerate(history) if is_number(row.get(key))
             ]
             if len(points) > 1:
-                name = _LOSSES.get(key) or (metrics[key].title if key in metrics else key.replace("_", " "))
+                name = losses.get(key) or (metrics[key].title if key in metrics else key.replace("_", " "))
                 lines.append(Series(f"{name[:1].upper()}{name[1:]}", points))
                 percent &= key in metrics and metrics[key].form == "percent"
         if lines:
@@ -407,9 +412,6 @@ def _training(contents: ReportContents) -> Section:
             names = ("epoch", title)
             pieces.append(plot(title, lines, (1, len(history)), limits, names, percent=(False, percent)))
     return Section(figures=pieces)
-
-
-_LOSSES = {"train_loss": "training loss", "loss": "dev loss"}
 
 
 def _padded(values: Sequence[float], *, fractions: bool) -> tuple[float, float]:

@@ -30,11 +30,13 @@ class OutOfFold:
         held: Indices of these items.
         progress: Counters of the runs; the history is the mean over the folds, and the best epoch is chosen
             by it.
+        folds: Number of folds that items are in.
     """
 
     outputs: np.ndarray
     held: np.ndarray
     progress: RunProgress
+    folds: int
 
 
 def cross_fit(
@@ -76,7 +78,7 @@ def cross_fit(
         part = f"fold {fold + 1} of {folds}, trained on the other folds"
 
         def report_fold(done: EpochReport, part: str = part) -> None:
-            report(replace(done, part=part))
+            report(replace(done, part=part, scored="out-of-fold"))
 
         held_out, training = (
             np.flatnonzero(rows) for rows in (numbers == used[fold], numbers != used[fold])
@@ -88,7 +90,8 @@ def cross_fit(
         outputs |= dict(zip(held_out.tolist(), done.objective.held_out(), strict=True))
         runs.append(done.progress)
     held = np.array(sorted(outputs))
-    return OutOfFold(np.stack([outputs[number] for number in held]), held, _mean_progress(runs, config))
+    held_outputs = np.stack([outputs[number] for number in held])
+    return OutOfFold(held_outputs, held, _mean_progress(runs, config), folds)
 
 
 def _mean_progress(runs: Sequence[RunProgress], config: TrainConfig) -> RunProgress:

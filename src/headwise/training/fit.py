@@ -24,7 +24,7 @@ from headwise.training.cross_fitting import cross_fit
 from headwise.training.loop import REFIT_FOLDER, STATE, EpochReport, Objective, run_epochs
 from headwise.training.run_state import RunProgress
 from headwise.training.settings import RunConfig
-from headwise.training.train_result import ModelEnsembleFitter, PostTrainingFit, TrainResult
+from headwise.training.train_result import HeldOutPart, ModelEnsembleFitter, PostTrainingFit, TrainResult
 from headwise.training.warm_start import copy_weights
 
 
@@ -88,6 +88,11 @@ class TrainableTask(Protocol):
     """Whether its ensembles can be fitted on out-of-fold outputs."""
 
 
+def uses_folds(task: TrainableTask, parts: DataParts, run_config: RunConfig) -> bool:
+    """Whether a run without a teacher is cross-fitted: then no item of these data is for dev alone."""
+    return bool(run_config.train.folds) and task.supports_cross_fitting and "dev" not in parts.files
+
+
 @torch.inference_mode(False)
 @torch.enable_grad()
 @default_float32_cpu()
@@ -129,13 +134,9 @@ def fit_model(
     trainer = _NetworkTrainer(task, run_config, vectors)
     refit = _Refit(trainer, folder / REFIT_FOLDER, resume, report)
     has_dev_file = "dev" in parts.files
+    crosses = uses_folds(task, parts, run_config) and refit_parts is None
     with scratch_folder(folder):
-        if (
-            run_config.train.folds
-            and task.supports_cross_fitting
-            and refit_parts is None
-            and not has_dev_file
-        ):
+        if crosses:
             all_parts = merge_dev_into_train(parts)
             out_of_fold = cross_fit(
                 trainer.train_network,
@@ -148,17 +149,20 @@ def fit_model(
             network = refit.train_network(all_parts, out_of_fold.progress)
             stage(task.post_training_step)
             fitted = task.ensemble_fitter(network.objective).fit(out_of_fold)
-            return _result(network, out_of_fold.progress, fitted, refit=True)
+            held_out = HeldOutPart(len(out_of_fold.held), out_of_fold.folds)
+            return _result(network, out_of_fold.progress, fitted, held_out, refit=True)
         network = trainer.train_network(parts, folder, resume=resume, report=report)
         stage(task.post_training_step)
         progress, fitter = network.progress, task.ensemble_fitter(network.objective)
         fitted = fitter.fit()
+        counted = evaluated_items(parts.dev) if parts.item_type.has_keys else None
+        held_out = HeldOutPart(None if counted is None else len(counted))
         if not run_config.train.refit or has_dev_file:
-            return _result(network, progress, fitted, refit=False)
+            return _result(network, progress, fitted, held_out, refit=False)
         network = refit.train_network((refit_parts or merge_dev_into_train)(parts), progress)
         stage(task.post_training_step)
         task.ensemble_fitter(network.objective).refit(fitter)
-        return _result(network, progress, fitted, refit=True)
+        return _result(network, progress, fitted, held_out, refit=True)
 
 
 @dataclass(frozen=True)
@@ -172,9 +176,15 @@ class _TrainedNetwork:
 
 
 def _result(
-    network: _TrainedNetwork, progress: RunProgress, fitted: PostTrainingFit, *, refit: bool
+    network: _TrainedNetwork,
+    progress: RunProgress,
+    fitted: PostTrainingFit,
+    held_out: HeldOutPart,
+    *,
+    refit: bool,
 ) -> TrainResult:
-    return TrainResult(network.model, progress, network.coverage, fitted.dev, fitted.calibration, refit)
+    scores = fitted.dev, fitted.calibration
+    return TrainResult(network.model, progress, network.coverage, *scores, refit, held_out)
 
 
 @dataclass(frozen=True)

@@ -52,6 +52,29 @@ class ModelEnsembleFitter:
 
 
 @dataclass(frozen=True)
+class HeldOutPart:
+    """The items that chose epoch, ensemble weights and calibration, and that the dev scores are about.
+
+    Attributes:
+        items: Their number; None where items are not counted, as of running text.
+        folds: Number of folds of which each was held out once; 0 for dev items.
+    """
+
+    items: int | None = None
+    folds: int = 0
+
+    @property
+    def on(self) -> str:
+        """`on dev` or `out of fold`, for messages."""
+        return "out of fold" if self.folds else "on dev"
+
+    def to_json(self) -> JsonObject:
+        """The numbers, as a JSON object."""
+        counts = {"texts": self.items, "folds": self.folds or None}
+        return {name: count for name, count in counts.items() if count is not None}
+
+
+@dataclass(frozen=True)
 class TrainResult(Generic[ModelType]):
     """A trained model with its training history and dev scores.
 
@@ -59,10 +82,11 @@ class TrainResult(Generic[ModelType]):
         model: The model with its best weights, calibrated if it predicts labels.
         progress: Counters and history of the run.
         coverage: Coverage of the vocabulary by the pretrained vectors; None without vectors.
-        dev: Dev scores of the whole model; those in the history are of the encoder alone.
-        calibration: Expected calibration error on dev: of the encoder alone before the temperature was
-            fitted, and of the whole model, cross-fitted; None for numbers.
+        dev: Scores of the whole model on `held_out`; those in the history are of the encoder alone.
+        calibration: Expected calibration error on `held_out`: of the encoder alone before the temperature
+            was fitted, and of the whole model, cross-fitted; None for numbers.
         refit: Whether it was refitted on training and dev items together.
+        held_out: What the dev scores are about.
     """
 
     model: ModelType
@@ -71,10 +95,11 @@ class TrainResult(Generic[ModelType]):
     dev: JsonObject
     calibration: tuple[float, float] | None = None
     refit: bool = False
+    held_out: HeldOutPart = HeldOutPart()
 
     def metrics(self) -> JsonObject:
         """The metrics section of the model folder."""
-        return {"dev": self.dev, **calibration_json(self.calibration)}
+        return {"dev": self.held_out.to_json() | self.dev, **calibration_json(self.calibration)}
 
     def training(self, run_config: RunConfig, **more: Any) -> JsonObject:
         """The training section of the model folder."""

@@ -88,12 +88,17 @@ def test_a_file_alone_is_enough(files, spawn):
     assert process.returncode == 0, err
     folder = files / "reviews.model"
     assert list(map(str, load_model(folder).labels)) == ["bad", "good", "mixed"]
-    for note in ("columns guessed: text='text', label='label'", "split into 106 train, 22 dev, 22 test"):
-        assert note in err
+    for note in (
+        "columns guessed: text='text', label='label'",
+        "- 128 texts in 3 folds, each scored by a model that was not trained on it, and 22 test texts",
+        "out of fold in epoch",
+    ):
+        assert note in " ".join(err.split() + out.split())
+    assert not re.search(r"\bdev\b", err + out), "with folds there is no dev part"
     epochs = len(json.loads((folder / "training.json").read_text())["history"])
     for number in (1, 2, 3):
         told = err.split(f"fold {number} of 3, trained on the other folds:")[1].split("fold ")[0]
-        assert len(re.findall(r"^epoch +\d+  loss \d\.\d{3}  dev accuracy", told, re.M)) >= epochs
+        assert len(re.findall(r"^epoch +\d+  loss \d\.\d{3}  out-of-fold accuracy", told, re.M)) >= epochs
     test = read_info(folder)["metrics"]["test"]
     # The model, perhaps its encoder and its linear model alone, and the baseline; each with its interval.
     assert re.search(r"^ +model .* linear SVM *$", out, re.M)
@@ -106,8 +111,13 @@ def test_a_file_alone_is_enough(files, spawn):
     assert "headwise predict reviews.model NEW_TEXTS" in out
     assert max(map(len, out.splitlines())) <= 80
     card = (folder / "README.md").read_text()
-    assert f"| this model | test | {100 * test['accuracy']:.1f} % |" in card
-    assert "| TF-IDF + linear SVM | test | " in card
+    dev = read_info(folder)["metrics"]["dev"]
+    assert (dev["texts"], dev["folds"]) == (128, 3)
+    assert f"| this model | out of fold | 128 | {100 * dev['accuracy']:.1f} % |" in card
+    assert f"| this model | test | 22 | {100 * test['accuracy']:.1f} % |" in card
+    assert "| TF-IDF + linear SVM | test | 22 | " in card
+    assert "Expected calibration error out of fold: " in card
+    assert not re.search(r"\bon dev\b", card)
 
 
 def test_the_model_can_be_used(files, run):

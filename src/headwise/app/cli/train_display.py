@@ -64,7 +64,7 @@ class TrainDisplay(WithProgressBar):
             self._tell_resumed(report)
         self._begun = True
         part = f"{report.part}: " if report.until else ""
-        best_text = "" if report.until else f"{self._selected} dev {self._best(progress)}  "
+        best_text = "" if report.until else f"{self._selected} {report.scored} {self._best(progress)}  "
         self.bar.update(
             self.task,
             total=report.batches * (report.until or self._last_epoch(progress)),
@@ -80,8 +80,8 @@ class TrainDisplay(WithProgressBar):
         scores = report.scores
         best = "  best" if self._selected == "best" and progress.best_epoch == progress.epoch else ""
         self.console.print(
-            f"epoch {progress.epoch + 1:>2}  loss {report.loss:.3f}  dev {self._score_text(scores)}  "
-            f"{report.texts_per_second:,.0f} {self.of}/s{best}"
+            f"epoch {progress.epoch + 1:>2}  loss {report.loss:.3f}  "
+            f"{report.scored} {self._score_text(scores)}  {report.texts_per_second:,.0f} {self.of}/s{best}"
         )
 
     def stage(self, text: str) -> None:
@@ -96,7 +96,7 @@ class TrainDisplay(WithProgressBar):
         message = f"continues in epoch {epoch} after {before:,} update{'s' * (before != 1)}"
         if progress.history and not report.until:
             message += f"; {self._selected} so far is epoch {progress.best_epoch + 1}"
-            message += f" with dev {self._score_text(progress.history[progress.best_epoch])}"
+            message += f" with {report.scored} {self._score_text(progress.history[progress.best_epoch])}"
         self.console.print(message)
 
     def _last_epoch(self, progress: RunProgress) -> int:
@@ -136,11 +136,12 @@ def print_report(report: TrainingReport, folder: Path, reporter: Reporter) -> No
     name = {"f1": "F1", "mae": "mean absolute error"}.get(primary_metric, primary_metric)
     score = report.run_config.train.score
     best_by = "lowest loss" if score == "loss" and primary_metric not in UNBOUNDED_METRICS else "best"
-    best_by_text = "kept" if score == "last" else f"{best_by} on dev in"
+    best_by_text = "kept" if score == "last" else f"{best_by} {fitted.held_out.on} in"
+    of = f" (the mean of {fitted.held_out.folds} folds)" if fitted.held_out.folds else ""
     out.print()
     out.print(
         f"Network trained in {progress.seconds:,.0f} s; {best_by_text} epoch {progress.best_epoch + 1} of "
-        f"{len(progress.history)}: {name} {shown}."
+        f"{len(progress.history)}: {name} {shown}{of}."
     )
     if fitted.coverage is not None:
         out.print(f"Words with a pretrained vector: {fitted.coverage}.")

@@ -273,7 +273,10 @@ def _print_epoch(report: EpochReport) -> None:
         return
     part = f"{report.part}: " if report.part else ""
     scores = ", ".join(f"{name} {score:.3f}" for name, score in report.scores.items())
-    print(f"{part}epoch {report.progress.epoch + 1}  loss {report.loss:.3f}  dev {scores}", flush=True)
+    print(
+        f"{part}epoch {report.progress.epoch + 1}  loss {report.loss:.3f}  {report.scored} {scores}",
+        flush=True,
+    )
 
 
 @contextmanager

@@ -92,7 +92,8 @@ def render_report(session: ModelSession, evaluated: EvaluatedItems | None) -> st
         metrics = MetricsInfo.of({})  # the baseline was not evaluated on these items
     named = dict(metrics.systems)
     if evaluated is None:
-        scores, on = metrics.scores, f"its {metrics.scored_part} {many}"
+        part = metrics.scored_part
+        scores, on = metrics.scores, f"its {part} {many}" if " " not in part else f"its {many} {part}"
         messages = task.score_messages(info.data.train.labels, scores)
     else:
         scores, count = evaluated.scores, f"{len(evaluated.data.items):,}"
@@ -115,6 +116,7 @@ def render_report(session: ModelSession, evaluated: EvaluatedItems | None) -> st
             messages=[message.text[:1].upper() + message.text[1:] + "." for message in messages],
             data=info["data"],
             history=info.training.history,
+            held_out="out of fold" if info.metrics.held_out_part == "out of fold" else "on dev",
             facts=_facts(session, evaluated),
             where_errors=_where_errors(folder, many) if evaluated is None else "",
             made={

@@ -36,6 +36,7 @@ class DataParts(Generic[Part]):
             data set of the training file includes the parts split off it. Empty for data from memory.
         out_of_scope: Items with the label of unknown texts by the part that they belong to; they are in no
             part.
+        split_note: The note of `notes` with the sizes of the parts that were split off; "" if none were.
         labels: The labels that a model of these data has, in order; by default those of all items. Folds
             and samples of the data have those of the whole. Empty where labels are tags or no names.
     """
@@ -48,6 +49,7 @@ class DataParts(Generic[Part]):
     files: Mapping[str, Any] = field(default_factory=dict)
     out_of_scope: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     labels: tuple[str, ...] = ()
+    split_note: str = ""
 
     def __post_init__(self) -> None:
         parts: dict[str, Any] = self.named
@@ -74,6 +76,14 @@ class DataParts(Generic[Part]):
         """`100 training, 10 dev and 0 test pairs`."""
         train, dev, test = (len(part) for part in (self.train, self.dev, self.test))  # type: ignore
         return f"{train:,} training, {dev:,} dev and {test:,} test {self.item_type.nouns.many}"
+
+    def fold_sizes(self, folds: int) -> str:
+        """`110 texts in 3 folds, each scored by a model that was not trained on it, and 10 test texts`."""
+        nouns, learnt = self.item_type.nouns, len(self.train) + len(self.dev)  # type: ignore
+        scored = (
+            f"{nouns.count(learnt)} in {folds} folds, each scored by a model that was not trained on it"
+        )
+        return f"{scored}, and {len(self.test):,} test {nouns.many}"  # type: ignore
 
     def fingerprints(self) -> dict[str, Fingerprint]:
         """The fingerprint (SHA-256 and counts) of each non-empty part."""
@@ -150,12 +160,13 @@ def read_parts(
     for name, path in provided.items():
         reading.read(name, path, getattr(parses, name), reader)
     files, out_of_scope, part_notes = reading.files, reading.out_of_scope, reading.notes
-    train_items = files["train"].items
+    train_items, split_note = files["train"].items, ""
     parts = {name: data.items for name, data in files.items()}
     if cut:
         dev_share, test_share = (shares[name] if name in cut else 0 for name in ("dev", "test"))
         done = item_type.split(train_items, dev_share, test_share, split.seed, path=str(train))
         part_notes += [("train", note) for note in done.notes]
+        split_note = done.notes[0] if item_type.has_keys else ""  # there are no folds of running text
         parts = {"train": done.train, "dev": done.dev, "test": done.test} | {
             name: part for name, part in parts.items() if name != "train"
         }
@@ -163,6 +174,7 @@ def read_parts(
     part_notes += [("", note) for note in item_type.label_type.training_notes(parts["train"], labels)]
     part_notes += [("", note) for note in item_type.part_notes(parts)]
     notes = tuple(f"{name}: {note}" if name and len(files) > 1 else note for name, note in part_notes)
+    split_note = f"train: {split_note}" if split_note and len(files) > 1 else split_note
     if unknown_label and not out_of_scope:
         raise ConfigError(
             f"{train}: no {nouns.one} has the label {unknown_label!r} of unknown {nouns.many}; its "
@@ -171,7 +183,8 @@ def read_parts(
     if "test" in cut and "train" in out_of_scope:
         out_of_scope |= _split_out_of_scope(out_of_scope["train"], split)
     test = parts.get("test", train_items[:0])
-    return DataParts(item_type, parts["train"], parts["dev"], test, notes, files, out_of_scope)
+    learnt = parts["train"], parts["dev"]
+    return DataParts(item_type, *learnt, test, notes, files, out_of_scope, split_note=split_note)
 
 
 @dataclass

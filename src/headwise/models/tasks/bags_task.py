@@ -53,7 +53,7 @@ class BagTask(LabelTask[BagModel, Bag]):
             f"{sizes[0]:,} to {sizes[-1]:,} instances (median {sizes[len(sizes) // 2]:,}) with "
             f"{features:,} features"
         )
-        return [ReportMessage(f"{parts.sizes} of {instances}")]
+        return [ReportMessage(f"{self.sizes(parts, run_config)} of {instances}")]
 
     def shape(self, config: ModelConfig) -> str:
         settings = config.bags

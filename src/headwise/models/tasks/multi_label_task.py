@@ -135,7 +135,8 @@ class MultiLabelTask(Task["MultiLabelModel", Sequence[Example], Dataset[Example]
         model = fitted.model
         thresholds = (
             f"Thresholds of {len(model.labels):,} labels tuned there, from {min(model.thresholds):.2f} to "
-            f"{max(model.thresholds):.2f}: micro F1 on dev {100 * fitted.dev['micro_f1']:.1f} %."
+            f"{max(model.thresholds):.2f}: micro F1 {fitted.held_out.on} "
+            f"{100 * fitted.dev['micro_f1']:.1f} %."
         )
         calibrated = calibration_message(fitted, self.item_type.nouns.many)
         promised = operating_point_messages(fitted.dev, self.item_type.nouns.many)

@@ -339,11 +339,16 @@ class TaskPresentation(TaskType[Model, Items, File, Evaluation]):
     )
     """Advice for models that are worse than the baseline."""
 
+    def sizes(self, parts: DataParts[Items], run_config: RunConfig) -> str:
+        """The sizes of the parts in words; with folds, training and dev are one."""
+        folds = run_config.train.folds
+        return parts.fold_sizes(folds) if folds else parts.sizes
+
     def data_messages(self, parts: DataParts[Items], run_config: RunConfig) -> list[ReportMessage]:
-        """Messages about data and settings before training."""
+        """Messages about data and settings before training; `train.folds` is 0 if they are not used."""
         from headwise.nn.encoders.encoder import needs_trees
 
-        messages = [ReportMessage(parts.sizes)]
+        messages = [ReportMessage(self.sizes(parts, run_config))]
         item_type, config = parts.item_type, run_config.model
         if not item_type.sides:
             return messages

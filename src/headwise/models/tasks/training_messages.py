@@ -40,7 +40,7 @@ def contribution_message(model: TextEncoderModel | TagModel) -> str:
     """A message about the contribution of the linear model."""
     contribution = f"and contributes {100 * model.linear_share:.0f} % of the combined score"
     if model.encoder_weight == 0:
-        contribution = "and decides alone: on dev the encoder adds nothing"
+        contribution = "and decides alone: the encoder adds nothing on held-out texts"
     return f"{contribution} (--linear-model.kind none leaves it out)."
 
 
@@ -51,8 +51,9 @@ def threshold_messages(fitted: TrainResult, many: str) -> list[str]:
         return operating_point_messages(fitted.dev, many)
     least, most = min(model.thresholds), max(model.thresholds)
     return [
-        f"Thresholds of {len(model.labels):,} labels chosen on dev for the macro F1, from {least:.2f} to "
-        f"{most:.2f}: a text gets the label whose probability is the most times its threshold."
+        f"Thresholds of {len(model.labels):,} labels chosen {fitted.held_out.on} for the macro F1, from "
+        f"{least:.2f} to {most:.2f}: a text gets the label whose probability is the most times its "
+        "threshold."
     ]
 
 
@@ -74,12 +75,12 @@ def calibration_message(fitted: TrainResult, many: str) -> str:
     """A message about the calibration of the probabilities."""
     if fitted.model.linear_model is None and fitted.model.temperature > MAX_USUAL_TEMPERATURE:
         return (
-            "The outputs of the encoder say next to nothing of the labels of dev: calibration has switched "
-            f"it off (temperature {fitted.model.temperature:,.0f}). Either the {many} do not tell their "
+            "The outputs of the encoder say next to nothing of the labels of held-out texts: calibration has "
+            f"switched it off (temperature {fitted.model.temperature:,.0f}). Either the {many} do not tell their "
             "labels, or training has diverged (then try a smaller --learning-rate)."
         )
     before, after = (f"{100 * error:.1f} %" for error in fitted.calibration or (0.0, 0.0))
     return (
-        f"Probabilities calibrated on dev (temperature {fitted.model.temperature:.2f}): calibration error "
-        f"of the encoder before {before}, of the whole model now {after} (cross-fitted)."
+        f"Probabilities calibrated {fitted.held_out.on} (temperature {fitted.model.temperature:.2f}): "
+        f"calibration error of the encoder before {before}, of the whole model now {after} (cross-fitted)."
     )
