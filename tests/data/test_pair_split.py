@@ -1,7 +1,10 @@
 """Splits of pairs: no first text in two parts, and what is done where there are few."""
 
+import pytest
+
 from headwise.data.items.examples import Pair
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
+from headwise.data.splits.contamination import find_overlaps
 
 fingerprint_pairs, split_pairs = ITEM_TYPES_BY_TASK["pair"].fingerprint, ITEM_TYPES_BY_TASK["pair"].split
 
@@ -83,3 +86,21 @@ def test_fingerprint():
     hashes = {fingerprint_pairs(other).sha256 for other in others}
     assert len(hashes | {found.sha256}) == 7
     assert fingerprint_pairs([Pair(p.first, p.second, p.label, 99) for p in own]) == found
+
+
+@pytest.mark.parametrize("firsts", [100, 4])
+def test_pairs_with_the_same_words_stay_together(firsts):
+    """With few first texts, too. So no test pair is said to occur in training."""
+    own = [
+        Pair(f"premise {number % firsts}", f"the hypothesis {number}", "ab"[number % 2], number)
+        for number in range(120)
+    ]
+    own += [
+        Pair(f"Premise, {n % firsts}!", f"The hypothesis: {n}.", "ab"[n % 2], 120 + n) for n in range(120)
+    ]
+    item_type = ITEM_TYPES_BY_TASK["pair"]
+    split = item_type.split(own, 0.2, 0.2)
+    assert min(len(split.dev), len(split.test)) > 20
+    assert not find_overlaps(item_type, {"train": split.train, "dev": split.dev, "test": split.test})
+    folds = item_type.folds(own, 3)
+    assert folds[:120] == folds[120:]

@@ -1,7 +1,6 @@
 """The model folder: safetensors and JSON, never pickle; loading it executes no code from the folder.
 
-The names below are imported lazily: reading the folders of exported models (`folder`, `files`) does not
-need torch.
+The names below are imported lazily: reading a folder (`model_folder`, `runtime_load`) does not need torch.
 """
 
 import importlib

@@ -89,7 +89,7 @@ def _check_plain(path: Path, mode: int) -> None:
 
 
 def read_limited(path: Path) -> bytes:
-    """The content of one of the files in `layout.LIMITS`.
+    """The content of one of the files in `headwise.core.folder_layout.LIMITS`.
 
     Raises:
         StoreError: HW506 the file exceeds its limit; see also `open_plain`.

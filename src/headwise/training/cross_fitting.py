@@ -78,7 +78,7 @@ def cross_fit(
         part = f"fold {fold + 1} of {folds}, trained on the other folds"
 
         def report_fold(done: EpochReport, part: str = part) -> None:
-            report(replace(done, part=part, scored="out-of-fold"))
+            report(replace(done, part=part, scored="fold"))
 
         held_out, training = (
             np.flatnonzero(rows) for rows in (numbers == used[fold], numbers != used[fold])

@@ -100,7 +100,7 @@ class EpochReport:
         scores: Dev scores after an epoch; None after an update.
         until: Number of epochs of a refit, which has no scores; None otherwise.
         part: Which of several training runs it is, in words; empty if there is one.
-        scored: What the scores are called in messages: "dev", or "out-of-fold".
+        scored: What the scores are called in messages: "dev", or "fold" where the fold is held out.
     """
 
     progress: RunProgress

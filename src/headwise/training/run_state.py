@@ -42,7 +42,7 @@ class RunProgress:
         loss: Sum of the losses of this epoch's texts so far.
         texts: Number of those texts.
         best_epoch: Epoch with the best dev score, -1 before the first.
-        best_score: Its merit (see `TrainConfig.merit`; higher is better).
+        best_score: Its merit (see `TrainConfig.selection_score`; higher is better).
         stale: Epochs since then.
         seconds: Time spent training, over all sessions.
         finished: Whether the run has ended (all epochs, or stopped early).

@@ -97,8 +97,8 @@ def test_a_file_alone_is_enough(files, spawn):
     assert not re.search(r"\bdev\b", err + out), "with folds there is no dev part"
     epochs = len(json.loads((folder / "training.json").read_text())["history"])
     for number in (1, 2, 3):
-        told = err.split(f"fold {number} of 3, trained on the other folds:")[1].split("fold ")[0]
-        assert len(re.findall(r"^epoch +\d+  loss \d\.\d{3}  out-of-fold accuracy", told, re.M)) >= epochs
+        told = err.split(f"fold {number} of 3, trained on the other folds:")[1].split("\nfold ")[0]
+        assert len(re.findall(r"^epoch +\d+  loss \d\.\d{3}  fold accuracy", told, re.M)) >= epochs
     test = read_info(folder)["metrics"]["test"]
     # The model, perhaps its encoder and its linear model alone, and the baseline; each with its interval.
     assert re.search(r"^ +model .* linear SVM *$", out, re.M)

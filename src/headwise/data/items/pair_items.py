@@ -55,11 +55,11 @@ class PairItems(ItemType[Pair]):
     def split(
         self, items: Sequence[Pair], dev: float | int, test: float | int = 0, seed: int = 0, path: str = ""
     ) -> Split[list[Pair]]:
-        """A stratified split in which no first text is in two parts, nor a pair and its swapped version
-        (see `chain_keys`).
+        """A stratified split in which no first text is in two parts, nor pairs with the same words, in
+        either order (see `chain_keys`).
 
-        If there are too few different first texts (a few questions with many answers each), only equal
-        pairs, in either order, stay together, and a note says so.
+        If there are too few different first texts (a few questions with many answers each), only pairs with
+        the same words, in either order, stay together, and a note says so.
         """
         pairs = [(item.first, item.second) for item in items]
         strata, sizes = self.label_type.strata(items), (dev, test, seed)

@@ -4,8 +4,9 @@ that a split keeps on one side.
 A model scores too well on texts whose near-duplicates it was trained on. Two texts belong together if they
 are equal (case and white space aside), have the same words, or share half of their word trigrams. Copies
 with a word or two changed do (`headwise.data.splits.text_signatures`). Groups are the connected components
-of these pairs, called chains here. Of pairs, those with the same texts belong together (`pair_keys`), or
-also those with the same first text (`chain_keys`).
+of these pairs, called chains here. Of pairs of texts, those with the same words in both texts, in either
+order, belong together (`pair_keys`), or also those with the same first text (`chain_keys`). Different pairs
+may share a long text, so their trigrams are not compared.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -119,28 +120,26 @@ def pair_group_keys(pairs: Sequence[tuple[str, str]], parts: int) -> list[str]:
 
 
 def pair_keys(pairs: Sequence[tuple[str, str]]) -> list[str]:
-    """A group key for each pair, equal for those with the same two texts, in either order."""
-    texts = _normal(pairs)
-    return least_keys(_unordered(texts), [f"{first}\n{second}" for first, second in texts])
+    """A group key for each pair, equal for those with the words of the same two texts, in either order."""
+    return least_keys(_unordered_words(pairs), [f"{first}\n{second}" for first, second in _normal(pairs)])
 
 
 def chain_keys(pairs: Sequence[tuple[str, str]], parts: int) -> list[str] | None:
-    """A group key for each pair, equal for pairs with the same first text, or the same two texts in either
-    order, and for all that are connected in this way: one premise often has linked hypotheses, and a pair
-    tells much about its reverse.
+    """A group key for each pair, equal for pairs with the same first text, or the words of the same two
+    texts in either order, and for all that are connected in this way: one premise often has linked
+    hypotheses, and a pair tells much about its reverse.
 
     None if there are too few groups for so many parts (0 stands for any number), or if connecting makes a
     group of more than half a part: a few questions may have all the answers.
     """
-    texts = _normal(pairs)
-    firsts = [first for first, _ in texts]
+    firsts = [normal_text(first) for first, _ in pairs]
     if not firsts or len(set(firsts)) < _MANY * parts:
         return None
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
     # A bipartite graph of first texts and unordered pairs; each pair of the data is an edge.
-    first_numbers, pair_numbers = (key_numbers(keys) for keys in (firsts, _unordered(texts)))
+    first_numbers, pair_numbers = (key_numbers(keys) for keys in (firsts, _unordered_words(pairs)))
     size = first_numbers.max() + pair_numbers.max() + 2
     graph = csr_array(
         (np.ones(len(pairs)), (first_numbers, first_numbers.max() + 1 + pair_numbers)), shape=(size, size)
@@ -157,8 +156,9 @@ def _normal(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     return [(normal_text(first), normal_text(second)) for first, second in pairs]
 
 
-def _unordered(texts: Sequence[tuple[str, str]]) -> list[tuple[str, ...]]:
-    return [tuple(sorted(pair)) for pair in texts]
+def _unordered_words(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, ...]]:
+    """The words of the two texts of each pair, sorted: case, punctuation and spacing do not count."""
+    return [tuple(sorted(map(words_for_comparison, pair))) for pair in pairs]
 
 
 def key_numbers(keys: Sequence[Hashable]) -> NDArray[np.int64]:
