@@ -65,14 +65,32 @@ def test_all_of_it(make_model):
     assert ["x", "12,000", "50.0 %", "25.0 %", "33.3 %"] in table
     assert ["y", "345", "–", "–", "–"] in table
     assert ["train", "12,345", "ab12"] in table
-    assert ["this model", "dev", "90.0 %", "–", "85.0 %"] in table
-    assert ["this model", "test", "87.5 %", "80.0 – 92.5 %", "80.0 %"] in table
-    assert ["TF-IDF + linear SVM", "test", "85.9 %", "80.0 – 90.0 %", "85.0 %"] in table
+    assert ["this model", "dev", "–", "90.0 %", "–", "85.0 %"] in table
+    assert ["this model", "test", "100", "87.5 %", "80.0 – 92.5 %", "80.0 %"] in table
+    assert ["TF-IDF + linear SVM", "test", "100", "85.9 %", "80.0 – 90.0 %", "85.0 %"] in table
     assert "+1.6 points (95 % interval -1.0 to +4.0, McNemar p = 0.250)" in page
     assert "12.0 % before, 3.4 % after" in page
     assert page.startswith("# ")  # no front matter
     assert "headwise predict" in page
     assert "load_model(" in page
+
+
+def test_scores_of_folds_are_called_out_of_fold(make_model):
+    scores = {"accuracy": 0.9, "macro_f1": 0.85, "loss": 0.3}
+    calibration = {f"expected_calibration_error_{when}": 0.1 for when in ("before", "after")}
+    data = {"train": {"texts": 210}, "dev": {"texts": 45}}
+    page, plain = (
+        card(make_model(), data, {"dev": {**scores, "texts": 255, **folds}, "calibration": calibration})
+        for folds in ({"folds": 3}, {})
+    )
+    assert ["this model", "out of fold", "255", "90.0 %", "85.0 %"] in rows(page)
+    assert "Train and dev texts were learned from together, in 3 folds" in page
+    assert "Expected calibration error out of fold: 10.0 %" in page
+    assert "Scores out of fold look" in page
+    assert "on dev" not in page
+    assert ["this model", "dev", "255", "90.0 %", "85.0 %"] in rows(plain)
+    assert "error on dev: 10.0 %" in plain
+    assert "fold" not in plain.replace("folder", "").replace("FOLDER", "")
 
 
 def test_nothing_but_the_model(make_model):
