@@ -390,3 +390,15 @@ def test_words_between_labels_are_no_labels(write):
     cells = ["food", "room", "food and room", "room and staff", "staff"] * 5
     rows = [f"a text of {n},{cell}" for n, cell in enumerate(cells)]
     assert infer_task(write("f.csv", "\n".join(["text,topics", *rows])), {})[0] == "classify"
+
+
+def test_two_columns_of_lists_without_a_usual_name_are_asked_for(write):
+    rows = [{"text": f"one text {n}", "people": ["a", "b"], "places": ["c"]} for n in range(6)]
+    path = write("f.jsonl", "\n".join(map(json.dumps, rows)))
+    with pytest.raises(
+        DataError, match=r"\[HW131\].*the column of labels cannot be guessed.*--label-column"
+    ):
+        read_examples(path, MultiLabelOptions())
+    read_examples(path, MultiLabelOptions(label_column="places"))
+    named = write("g.jsonl", "\n".join(json.dumps({**row, "labels": ["x"]}) for row in rows))
+    assert read_examples(named, MultiLabelOptions()).columns.label == "labels"

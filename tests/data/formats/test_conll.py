@@ -222,3 +222,17 @@ def test_tags_before_confidences_or_lemmas(last):
     lines = [f"w{n} {'B-X' if n % 3 == 0 else 'O'} {last.format(n=n)}" for n in range(60)]
     blocks = "\n\n".join("\n".join(lines[n : n + 6]) for n in range(0, 60, 6))
     assert tokens(blocks)[0][:2] == [("w0", "B-X"), ("w1", "O")]
+
+
+def test_a_column_of_one_value_in_each_sentence_is_not_that_of_the_tags():
+    rows = [
+        "".join(f"{n}\t{word}\t{tag}\t-\t{person}\n" for n, (word, tag) in enumerate(words, start=1))
+        for words, person in (
+            ([("Tom", "B-PER"), ("ran", "O")], "ann"),
+            ([("Rome", "B-LOC"), ("is", "O"), ("far", "O")], "bob"),
+        )
+    ]
+    assert tokens("\n".join(rows)) == [
+        [("Tom", "B-PER"), ("ran", "O")],
+        [("Rome", "B-LOC"), ("is", "O"), ("far", "O")],
+    ]

@@ -43,7 +43,9 @@ from headwise.data.columns.repeated_label_columns import (
 from headwise.data.columns.soft_label_columns import WEIGHT_NAMES, choose_weight
 from headwise.data.columns.text_columns import (
     Columns,
+    ambiguous_columns_error,
     choose_columns,
+    columns_of,
     find_column,
     named_label_column,
     names_in,
@@ -179,6 +181,9 @@ def _choose(
     if not candidates:
         return _with_separator(choose_columns(sample, source, labelled=True), sample, source)
     label = candidates[0]
+    if label not in named and len(candidates) > 1:
+        columns = [column for column in columns_of(sample) if column.name in candidates]
+        raise ambiguous_columns_error("the column of labels", "--label-column", columns, source)
     source.notes.append(f"labels guessed to be in the column {label!r} - override with --label-column")
     named_source = replace(source, options=replace(options, label_column=label))
     return _with_separator(choose_columns(sample, named_source, labelled=True), sample, source)

@@ -242,11 +242,13 @@ def likely_token(blocks: list[Block]) -> int:
 
 def likely_tag(blocks: list[Block], free: Sequence[int]) -> int:
     """The likely tag column: the last of the `free` columns that is not empty. Before one of nothing but
-    `O`, of decimals (such as confidences) or of words (such as lemmas), the last that marks spans."""
+    `O`, of one value in each sentence (such as its annotator), of decimals (such as confidences) or of
+    words (such as lemmas), the last that marks spans."""
     full = [i for i in free if not _column(blocks, i) <= _EMPTY_CELLS] or [*free]
     rows = [row for block in blocks for _, row in block]
     last, tokens = ([row[i] for row in rows] for i in (full[-1], likely_token(blocks)))
-    doubtful = {*last} <= {*_EMPTY_CELLS, "O"} or all(map(_DECIMAL.fullmatch, last))
+    of_sentences = all(len({row[full[-1]] for _, row in block}) == 1 for block in blocks)
+    doubtful = of_sentences or {*last} <= {*_EMPTY_CELLS, "O"} or all(map(_DECIMAL.fullmatch, last))
     if not doubtful and not look_like_words(last, tokens):
         return full[-1]
     spans = [i for i in full[:-1] if marks_entities(Counter(row[i] for row in rows))]
