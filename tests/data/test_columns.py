@@ -1,4 +1,5 @@
 import json
+import random
 
 import pytest
 
@@ -367,3 +368,22 @@ def test_a_label_of_many_words_is_the_label_by_the_end_of_its_name():
         "Ticket Category": [*names[:1], *names] * 13 + names[:1],
     }
     assert choose(columns)[0] == Columns("text", "Ticket Category")
+
+
+@pytest.mark.parametrize(
+    "characters",
+    [
+        "的一是不了人我在有他这为之大来以",
+        "あいうえおかきくけこさしすせ",
+        "กขคงจฉชซญดตถทธนะาิ",
+        "ကခဂငစဆဇညတထာိ",
+    ],
+)
+def test_a_title_beside_a_text_without_spaces_is_not_the_text(characters):
+    drawn = random.Random(5)
+    columns = {
+        "a": ["".join(drawn.choices(characters, k=6)) for _ in range(40)],
+        "b": ["".join(drawn.choices(characters, k=15 + n % 20)) for n in range(40)],
+        "c": [characters[:3], characters[1:3]] * 20,
+    }
+    assert choose(columns)[0] == Columns("b", "c")

@@ -2,7 +2,8 @@
 several labels in one."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from itertools import chain
 
 from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.doctor.examined_file import CheckedFile
@@ -81,6 +82,8 @@ def joined_labels(file: CheckedFile) -> Iterator[Finding]:
         and len({*parts}) == len(parts)
         and all(part in names and not part.isdecimal() for part in parts)
     ]
+    if not joined and len({*_parts_of_all(names)}) < len([*_parts_of_all(names)]):
+        joined = [*file.data.labels]
     if joined:
         where = [n for n, item in enumerate(file.items) if not {*joined}.isdisjoint(item.labels)]
         shown = abbreviate([f"{name!r} ({file.data.labels[name]:,})" for name in joined])
@@ -89,6 +92,14 @@ def joined_labels(file: CheckedFile) -> Iterator[Finding]:
         yield Finding("warning", "HW186", message, file.data.places(where), fix)
 
 
+def _parts_of_all(names: Collection[str]) -> Iterator[str]:
+    """The parts of labels that all have a comma, semicolon or bar; nothing if any has none."""
+    parts = [[*filter(None, map(str.strip, _SEPARATORS.split(name)))] for name in names]
+    if all(len(label_parts) > 1 for label_parts in parts):
+        yield from chain.from_iterable(parts)
+
+
+_SEPARATORS = lazy_pattern("[,;|]")
 _JOINERS = lazy_pattern(r"\s+(?:and|or|und|oder|et|ou|y|o|e)\s+|\s*[,;|/&+]\s*|\s+", re.IGNORECASE)
 
 _MONTH = "(?:jan|feb|m[aä]r|mrz|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz])"
