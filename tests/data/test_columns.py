@@ -387,3 +387,14 @@ def test_a_title_beside_a_text_without_spaces_is_not_the_text(characters):
         "c": [characters[:3], characters[1:3]] * 20,
     }
     assert choose(columns)[0] == Columns("b", "c")
+
+
+def test_columns_of_annotators_are_named():
+    labels = [["bill", "bill", "late", "late"] * 5, ["late", "bill"] * 10, ["bill", "late"] * 10]
+    columns = {
+        "text": [f"a text of words {n}" for n in range(20)],
+        "team": ["north", "south"] * 10,
+        **dict(zip(("ann", "bob", "cy"), labels, strict=True)),
+    }
+    with pytest.raises(DataError, match=r"'ann', 'bob', 'cy' hold the same labels: .* most of them"):
+        choose(columns)

@@ -389,9 +389,26 @@ def ambiguous_columns_error(
     if "text" in what and lists:
         objects = 'an object in a line of its own for each text, {"text": ..., "label": ...}'
         advice = f"{lists[0]!r} may hold several texts in a record: write {objects}; or {advice}"
+    if what == "the label column" and (alike := _columns_of_equal_labels(columns)):
+        alike_names = ", ".join(map(repr, alike[:8]))
+        advice = (
+            f"{alike_names} hold the same labels: if several people gave them, write one column with "
+            f"the label of most of them, or a probability for each; or {advice}"
+        )
     if "text" in what and (elsewhere := [column.name for column in columns if column.names_files]):
         advice = f"{elsewhere[0]!r} names files: write their texts into a column; or {advice}"
     return source.error(code, f"{what} cannot be guessed", advice=advice)
+
+
+def _columns_of_equal_labels(columns: Sequence[Column]) -> list[str]:
+    """The names of columns with the same few names of labels, as annotators write them; none if these are
+    numbers."""
+    names_of: dict[frozenset[str], list[str]] = {}
+    for column in columns:
+        values = frozenset(value.strip() for value in column.values if value.strip())
+        if len(values) > 1 and column.is_recurring and not column.numbers:
+            names_of.setdefault(values, []).append(column.name)
+    return next((names for names in names_of.values() if len(names) > 1), [])
 
 
 def _inner_values(path: str, value: object) -> Iterator[tuple[str, object]]:
