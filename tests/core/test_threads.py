@@ -1,6 +1,7 @@
 import sys
 import threading
 import time
+from types import ModuleType
 
 import pytest
 
@@ -71,6 +72,12 @@ def test_ctrl_c_ends_the_jobs_of_other_threads():
     with pytest.raises(KeyboardInterrupt):
         run_jobs(work, range(2), 2)
     assert ended.is_set()
+
+
+def test_torch_that_another_thread_imports_is_not_asked(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", ModuleType("torch"))
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    assert usable_threads() == 7
 
 
 def test_threads_are_those_of_torch_where_it_is_loaded(monkeypatch):

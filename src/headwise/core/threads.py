@@ -24,8 +24,9 @@ _thread_state = threading.local()
 def usable_threads() -> int:
     """Number of threads to use: that of torch if it is loaded; else OMP_NUM_THREADS, or one per processor
     available to this process."""
-    if (torch := sys.modules.get("torch")) is not None:
-        return torch.get_num_threads()
+    # While another thread imports torch, the module is there without its functions.
+    if (torch_threads := getattr(sys.modules.get("torch"), "get_num_threads", None)) is not None:
+        return torch_threads()
     requested = os.environ.get("OMP_NUM_THREADS", "")
     if requested.isdecimal() and int(requested):
         return int(requested)
