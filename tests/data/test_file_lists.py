@@ -7,7 +7,7 @@ import pytest
 from headwise.core.errors import ConfigError
 from headwise.data.doctor.diagnose import doctor_files
 from headwise.data.errors import DataError
-from headwise.data.files.file_lists import FileLine, FileList, list_files, place
+from headwise.data.files.file_lists import FileLine, FileList, check_input_file, list_files, place
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.readers.file_sets import read_files_as_one
 from headwise.data.splits.data_parts import read_parts
@@ -31,6 +31,22 @@ def test_the_order_is_that_of_the_names_or_of_the_pattern(files):
     assert list_files(files / "a*.csv") == str(files / "a.csv")
     (files / "x[1].csv").write_text("text\n")
     assert list_files("x[1].csv") == "x[1].csv"  # a file of this name
+
+
+def test_a_file_is_not_read_twice_by_two_names(files):
+    (files / "link.csv").symlink_to("a.csv")
+    for other in ("./a.csv", str(files / "a.csv"), "link.csv"):
+        with pytest.raises(ConfigError, match=r"is given twice, also as a\.csv"):
+            list_files(["a.csv", other])
+
+
+@pytest.mark.parametrize(
+    ("path", "advice"), [("https://example.org/a.csv", "download it first"), ("~/a.csv", "the whole path")]
+)
+def test_addresses_and_homes_are_no_files(path, advice):
+    with pytest.raises(DataError, match=advice) as raised:
+        check_input_file(path)
+    assert raised.value.code == "HW101"
 
 
 @pytest.mark.parametrize(

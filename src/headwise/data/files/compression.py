@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from headwise.core.errors import close_names
+from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.errors import DataError
 from headwise.data.files.file_signatures import (
     BEGINNING,
@@ -157,7 +158,14 @@ def open_raw(path: str) -> BufferedReader:
         raise DataError("HW101", f"cannot be opened: {reason}", path=path) from None
 
 
+_ADDRESS = lazy_pattern(r"[A-Za-z][A-Za-z0-9+.-]+://")
+
+
 def _similar(path: str) -> str:
+    if _ADDRESS.match(path):
+        return "files of this machine are read, not addresses: download it first"
+    if path.startswith("~"):
+        return "~ is not expanded here: give the whole path"
     try:
         names = [entry.name for entry in Path(path).parent.iterdir() if entry.is_file()]
     except OSError:

@@ -77,8 +77,14 @@ def list_files(files: FilesArgument) -> Files:
         return paths[0]
     if stream := next(filter(read_once, paths), None):
         raise ConfigError(f"{stream}: standard input and pipes cannot be read beside other files")
-    if twice := next((path for number, path in enumerate(paths) if path in paths[:number]), None):
-        raise ConfigError(f"{twice} is given twice; leave it out once")
+    first_names = dict[str, str]()
+    for path in paths:  # of one file, by whatever names and links
+        file, member = split_member(path)
+        key = f"{os.path.realpath(file)}!{member}"
+        if (name := first_names.get(key)) is not None:
+            other_name = "" if name == path else f", also as {name}"
+            raise ConfigError(f"{path} is given twice{other_name}; leave it out once")
+        first_names[key] = path
     return FileList(tuple(paths))
 
 
