@@ -157,3 +157,14 @@ def test_values_of_a_record_that_all_have_a_type_are_plain():
         "map": {"mapValue": {"fields": {"c": {"doubleValue": 0.5}}}},
     }
     assert fields_of([row])[0] == [{"text": "a", "n": 3, "tags": ["b"], "none": [], "map": {"c": 0.5}}]
+
+
+@pytest.mark.parametrize("depth", [150, 600, 900])
+def test_objects_deep_within_each_other_are_read_as_they_are(write, fails, depth):
+    deep = '{"a": ' * depth + '{"$oid": "1"}' + "}" * depth
+    rows = [json.dumps(row)[:-1] + f', "more": {deep}}}' for row in ROWS]
+    data = read_examples(write("a.jsonl", "\n".join(rows)))
+    assert [{"text": item.text, "label": item.label} for item in data.items] == ROWS
+    records = write("b.json", '{"info": ' + deep + ', "rows": [' + ",".join(rows) + "]}")
+    assert [item.label for item in read_examples(records).items] == ["hardware", "billing"]
+    assert fails(read_examples, write("c.json", deep))[0] == "HW131"

@@ -389,10 +389,10 @@ def ambiguous_columns_error(
     if "text" in what and lists:
         objects = 'an object in a line of its own for each text, {"text": ..., "label": ...}'
         advice = f"{lists[0]!r} may hold several texts in a record: write {objects}; or {advice}"
-    if what == "the label column" and (alike := _columns_of_equal_labels(columns)):
-        alike_names = ", ".join(map(repr, alike[:8]))
+    if what == "the label column" and (annotators := _columns_of_equal_labels(columns)):
+        annotator_names = ", ".join(map(repr, annotators[:8]))
         advice = (
-            f"{alike_names} hold the same labels: if several people gave them, write one column with "
+            f"{annotator_names} hold the same labels: if several people gave them, write one column with "
             f"the label of most of them, or a probability for each; or {advice}"
         )
     if "text" in what and (elsewhere := [column.name for column in columns if column.names_files]):

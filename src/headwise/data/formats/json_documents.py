@@ -2,9 +2,9 @@
 training data and the annotations of NER Annotator, or one after the other, each over several lines."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from itertools import dropwhile
+from itertools import dropwhile, islice
 from typing import NamedTuple
 
 from headwise.core.config import JsonMapping
@@ -29,6 +29,7 @@ _RECORD_LISTS = {"sampleUtterances", "paragraphs"}
 """Names of lists within a record: paragraphs; examples of an intent of Lex, whose label stands beside."""
 _DEPTH = 4  # objects around the list of records
 _ELEMENTS = 5  # of a list that are looked at
+_VALUES = 20  # of an object that are looked at
 _DECODER = json.JSONDecoder()
 _ELEMENT_SEPARATOR = lazy_pattern(r"[\s,]*")
 _KEY = lazy_pattern(r'[\s,]*(?:"(?:[^"\\]|\\.)*"\s*:\s*)?')
@@ -108,7 +109,7 @@ def _list_inside(text: str) -> tuple[int, str] | None:
     """The index of the bracket of the records within an object that is the whole file, and the name of
     their list or object; None if there is none."""
     start = text.index("{")
-    if _are_records({name: value for name, _, value in _pairs(text, start + 1)}):
+    if _are_records((name, value) for name, _, value in _pairs(text, start + 1)):
         return start, ""
     try:
         document, end = _DECODER.raw_decode(text, start)
@@ -148,25 +149,36 @@ def _find_list(text: str, at: int, depth: int = 0) -> tuple[int, str] | None:
         at = _SPACE.match(text, at).end()  # type: ignore[union-attr]
         if _LIST.match(text, at) and (key in LIST_NAMES or _begins_with_text(text, at + 1)):
             return at, key
+        value, end = _decoded(text, at)
         if text.startswith("{", at) and depth < _DEPTH and key not in _BESIDE_LIST - _AROUND_LIST:
-            if _are_records({name: value for name, _, value in _pairs(text, at + 1)}):
+            if _are_records((name, part) for name, _, part in _pairs(text, at + 1)):
                 return at, key
-            if place := _find_list(text, at + 1, depth + 1):
+            if text.find("[", at, end) >= 0 and (place := _find_list(text, at + 1, depth + 1)):
                 return place
-        value, at = _DECODER.raw_decode(text, at)
-        if _is_record({key: value}):
+        if value is None or _is_record({key: value[0]}):
             return None
+        at = end
     return None
 
 
-def _are_records(values: Mapping[str, object]) -> bool:
-    """Whether the values of an object are objects with texts and common names."""
-    inner = [value for value in map(plain_value, values.values()) if holds_text(value)]
-    if len(values) < 2 or len(inner) < len(values):
-        return False
-    if any(name_rank(name, TEXT_NAMES) is not None for name in values):
-        return False  # columns
-    return any(not name.isdecimal() for name in set(inner[0]).intersection(*inner[1:]))
+def _decoded(text: str, at: int) -> tuple[tuple[object] | None, int]:
+    """The value that begins at an index, and where it ends; None if the text ends before it does."""
+    try:
+        value, end = _DECODER.raw_decode(text, at)
+    except (ValueError, RecursionError):
+        return None, len(text)
+    return (value,), end
+
+
+def _are_records(pairs: Iterable[tuple[str, object]]) -> bool:
+    """Whether the first values of an object, with their names, are objects with texts and common names."""
+    names = list[set[str]]()
+    for name, value in islice(pairs, _VALUES):
+        fields = plain_value(value)
+        if name_rank(name, TEXT_NAMES) is not None or not holds_text(fields):
+            return False  # a column, or no record
+        names.append({*fields})
+    return len(names) > 1 and any(not name.isdecimal() for name in set.intersection(*names))
 
 
 def _begins_with_text(text: str, at: int) -> bool:
@@ -191,9 +203,15 @@ def _is_record(fields: JsonMapping) -> bool:
     )
 
 
-def _holds_records(value: object) -> bool:
+def _holds_records(value: object, depth: int = 0) -> bool:
     """Whether the values of an object, or of objects within it, are records."""
-    return isinstance(value, dict) and (_are_records(value) or any(map(_holds_records, value.values())))
+    return isinstance(value, dict) and (
+        _are_records(value.items())
+        or (
+            depth < _DEPTH
+            and any(_holds_records(part, depth + 1) for part in islice(value.values(), _VALUES))
+        )
+    )
 
 
 def elements(lines: Iterator[Line], start: ObjectsStart, source: DataSource) -> Iterator[Line]:

@@ -18,13 +18,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
-from headwise.core.config import JsonMapping, JsonObject
+from headwise.core.config import JsonMapping
 from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.columns.column_names import TEXT_NAMES, name_rank
 from headwise.data.columns.file_source import DataSource, Record, look_ahead
 
 MISSING = object()
 _DEPTH = 6  # objects within each other
+_TYPED_DEPTH = 100  # objects and lists within each other in which types are looked for
 _PROSE = 3  # words of a value that is a text, whatever its name
 _MACHINE = lazy_pattern(r"\S*://\S*|\d{4}-\d\d-\d\dT?.*|[\[{].*")  # links, dates and JSON
 _NUMBERS = ("N", "integerValue", "$numberInt", "$numberLong", "$numberDouble", "$numberDecimal")
@@ -117,17 +118,17 @@ def untyped_records(records: Iterator[Record]) -> Iterator[Record]:
     return (record._replace(fields=plain_value(record.fields)) for record in records)
 
 
-def plain_value(value: Any) -> Any:
+def plain_value(value: Any, depth: int = 0) -> Any:
     """A JSON value without the objects that name types. Names without a `$` count if all values of an
     object have one."""
-    if isinstance(value, list):
-        return [*map(plain_value, value)]
-    if not isinstance(value, dict):
+    if depth > _TYPED_DEPTH or not isinstance(value, dict | list):
         return value
+    if isinstance(value, list):
+        return [plain_value(part, depth + 1) for part in value]
     if _is_typed(value) and next(iter(value)).startswith("$"):
-        return _without_type(value)
-    typed = bool(value) and all(map(_is_typed, value.values()))
-    return {name: (_without_type if typed else plain_value)(part) for name, part in value.items()}
+        return _without_type(value, depth + 1)
+    change = _without_type if value and all(map(_is_typed, value.values())) else plain_value
+    return {name: change(part, depth + 1) for name, part in value.items()}
 
 
 def _is_typed(value: object) -> bool:
@@ -137,10 +138,10 @@ def _is_typed(value: object) -> bool:
     return name in _TYPES and isinstance(inner, _TYPES[name])
 
 
-def _without_type(value: JsonObject) -> Any:
+def _without_type(value: Any, depth: int) -> Any:
     """The value in an object that names its type."""
     if not _is_typed(value):
-        return plain_value(value)
+        return plain_value(value, depth)
     [(kind, inner)] = value.items()
     if kind in ("NULL", "nullValue"):
         return None
@@ -149,8 +150,8 @@ def _without_type(value: JsonObject) -> Any:
     if kind == "mapValue":
         inner = inner.get("fields", {})
     if isinstance(inner, list):
-        return [_without_type(part) if isinstance(part, dict) else part for part in inner]
+        return [_without_type(part, depth + 1) for part in inner]
     if isinstance(inner, str) and kind in _NUMBERS:
         with suppress(ValueError):
             return json.loads(inner)
-    return plain_value(inner)
+    return plain_value(inner, depth + 1)
