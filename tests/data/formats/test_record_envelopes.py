@@ -3,6 +3,8 @@
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from headwise.data.columns.file_source import DataSource
 from headwise.data.columns.reading_options import ReadOptions
@@ -168,3 +170,42 @@ def test_objects_deep_within_each_other_are_read_as_they_are(write, fails, depth
     records = write("b.json", '{"info": ' + deep + ', "rows": [' + ",".join(rows) + "]}")
     assert [item.label for item in read_examples(records).items] == ["hardware", "billing"]
     assert fails(read_examples, write("c.json", deep))[0] == "HW131"
+
+
+def enveloped(row, kind):
+    """A row in an envelope."""
+    return {
+        "plain": row,
+        "inner": {"id": "a1", "fields": row},
+        "deep": {"id": "a1", "p": {"q": {"r": row}}},
+        "typed": {name: {"S": value} for name, value in row.items()},
+        "typed and inner": {
+            "name": "p/1",
+            "fields": {name: {"stringValue": value} for name, value in row.items()},
+        },
+        "two": {"in": {"text": row["text"]}, "out": {"label": row["label"]}},
+    }[kind]
+
+
+@given(
+    texts=st.lists(st.sampled_from(["no sound since noon", "charged twice now", "it is fine"]), min_size=2),
+    kind=st.sampled_from(["plain", "inner", "deep", "typed", "typed and inner", "two"]),
+    document=st.sampled_from(["array", "lines", "by id", "list", "nodes", "beside others"]),
+    indent=st.sampled_from([None, 0, 2]),
+)
+def test_rows_come_back_from_every_envelope_in_every_document(texts, kind, document, indent):
+    rows = [{"text": f"{text} {n}", "label": "abc"[n % 3]} for n, text in enumerate(texts)]
+    records = [enveloped(row, kind) for row in rows]
+    written = {
+        "array": records,
+        "lines": records,
+        "by id": {f"k{n}": record for n, record in enumerate(records)},
+        "list": {"count": 3, "tickets": records, "next": None},
+        "nodes": {"data": {"issues": {"nodes": records}, "n": 1}},
+        "beside others": {"meta": {"title": "three words here"}, "items": records},
+    }[document]
+    text = json.dumps(written, indent=indent)
+    if document == "lines":
+        text = "\n".join(map(json.dumps, records))
+    found = read_records(enumerate(text.split("\n"), start=1), DataSource("a.json"))
+    assert [{name: record.fields[name] for name in ("text", "label")} for record in found] == rows
