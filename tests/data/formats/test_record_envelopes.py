@@ -140,6 +140,10 @@ def test_values_whose_type_has_a_dollar_are_plain(value, plain):
     assert fields_of([{"text": "a", "value": value}])[0] == [{"text": "a", "value": plain}]
 
 
+def test_a_record_is_no_value_with_a_type():
+    assert fields_of([{"$uuid": "5f"}, {"$oid": "5f"}])[0] == [{"$uuid": "5f"}, {"$oid": "5f"}]
+
+
 def test_values_of_a_record_that_all_have_a_type_are_plain():
     row = {
         "text": {"S": "a"},

@@ -113,9 +113,9 @@ def holds_text(value: object) -> bool:
 def untyped_records(records: Iterator[Record]) -> Iterator[Record]:
     """The records, without the types of their values if the first ones have any."""
     head, records = look_ahead(records, count=50)
-    if all(plain_value(record.fields) == record.fields for record in head):
+    if all(_plain_fields(record.fields) == record.fields for record in head):
         return records
-    return (record._replace(fields=plain_value(record.fields)) for record in records)
+    return (record._replace(fields=_plain_fields(record.fields)) for record in records)
 
 
 def plain_value(value: Any, depth: int = 0) -> Any:
@@ -127,8 +127,13 @@ def plain_value(value: Any, depth: int = 0) -> Any:
         return [plain_value(part, depth + 1) for part in value]
     if _is_typed(value) and next(iter(value)).startswith("$"):
         return _without_type(value, depth + 1)
-    change = _without_type if value and all(map(_is_typed, value.values())) else plain_value
-    return {name: change(part, depth + 1) for name, part in value.items()}
+    return _plain_fields(value, depth + 1)
+
+
+def _plain_fields(fields: JsonMapping, depth: int = 0) -> dict[str, Any]:
+    """The fields of an object, without the types of their values."""
+    change = _without_type if fields and all(map(_is_typed, fields.values())) else plain_value
+    return {name: change(part, depth) for name, part in fields.items()}
 
 
 def _is_typed(value: object) -> bool:
