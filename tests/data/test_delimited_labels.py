@@ -117,7 +117,7 @@ def test_labels_lose_invisible_characters_which_is_told(write):
     rows = "text,label\na,x\nb,\u200bx\nc,y \nd,y\n"
     data, _ = read(write("a.csv", rows))
     assert data.labels == {"x": 2, "y": 2}
-    assert any(note.endswith("taken away: 2") for note in data.notes)
+    assert any(note.endswith("stripped from 2 labels") for note in data.notes)
     sets, _ = read(write("b.csv", "text,labels\na,x|\ufeffy\nb,y\n"), options=MultiLabelOptions())
     assert sets.labels == {"y": 2, "x": 1}
     pairs = read_pairs(write("c.csv", "sentence1,sentence2,label\na,b,x\u00a0\nc,d,x\n"))
