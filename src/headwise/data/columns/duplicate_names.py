@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from headwise.data.columns.column_names import joined_column_names, name_rank
 from headwise.data.columns.file_source import DataSource, Record
 from headwise.data.columns.multi_label_columns import LABEL_SET_NAMES
+from headwise.data.columns.repeated_label_columns import RepeatedLabelColumns
 from headwise.data.columns.text_columns import names_in
 from headwise.data.errors import DataError
 
@@ -21,7 +22,8 @@ def check_duplicate_names(
     Raises:
         DataError: HW112.
     """
-    names, repeated = names_in(sample), getattr(chosen, "repeated", ())
+    names = names_in(sample)
+    read_together = chosen.label_columns if isinstance(chosen, RepeatedLabelColumns) else ()
     numbers = [int(part) for part in source.requested_columns if part.isdecimal() and len(part) < 10]
     by_number = {names[number - 1] for number in numbers if 0 < number <= len(names)}
     values = [value for field, value in vars(chosen).items() if labelled or field != "label"]
@@ -33,7 +35,7 @@ def check_duplicate_names(
     }
     parts = {part for name in used for part in (name, *joined_column_names(name))}
     for name in names:
-        if name in parts - {*repeated} and name in source.layout.duplicates and name not in by_number:
+        if name in parts - {*read_together} and name in source.layout.duplicates and name not in by_number:
             raise duplicate_name_error(source.layout.duplicates[name], names, source)
 
 

@@ -33,10 +33,9 @@ class MultiHotColumns(Columns):
     flags: tuple[str, ...] = ()
     ticked: frozenset[str] = frozenset()
 
-
-def has_label_columns(columns: Columns) -> bool:
-    """Whether there is a label column."""
-    return columns.label is not None or (isinstance(columns, MultiHotColumns) and bool(columns.flags))
+    @property
+    def label_columns(self) -> tuple[str, ...]:
+        return (*super().label_columns, *self.flags)
 
 
 def guess_multi_hot_columns(sample: Sequence[Record], without: Collection[str | None] = ()) -> list[str]:

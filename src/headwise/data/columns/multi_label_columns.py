@@ -132,8 +132,7 @@ def choose_multi_label_columns(
         columns = with_repeated_columns(columns, sample, source)
     if not labelled or not isinstance(source.options, MultiLabelOptions):
         return columns
-    labels = (*getattr(columns, "flags", ()), *getattr(columns, "repeated", ()))
-    taken = (columns.text, columns.label, *labels, *tabular_names(sample, source))
+    taken = (columns.text, *columns.label_columns, *tabular_names(sample, source))
     weight = choose_weight(sample, source, source.options.weight_column, without=taken)
     return replace(columns, weight=weight)
 

@@ -15,6 +15,10 @@ class RepeatedLabelColumns(Columns):
     repeated: tuple[str, ...] = ()
     """The columns of that name, which are numbered from the second on (`Labels`, `Labels_2`)."""
 
+    @property
+    def label_columns(self) -> tuple[str, ...]:
+        return self.repeated
+
 
 def with_repeated_columns(columns: Columns, sample: Sequence[Record], source: DataSource) -> Columns:
     """The columns with all that share the name of the label column, unless the user named one by its

@@ -39,6 +39,11 @@ class Columns:
     tabular: tuple[TabularColumn, ...] = field(default=(), kw_only=True)
     """The columns beside the text."""
 
+    @property
+    def label_columns(self) -> tuple[str, ...]:
+        """The columns of labels."""
+        return () if self.label is None else (self.label,)
+
 
 MOST_SHOWN = 10  # columns in a message
 

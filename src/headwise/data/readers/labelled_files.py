@@ -14,7 +14,7 @@ from headwise.data.columns.cell_values import as_text, is_link, is_structured
 from headwise.data.columns.column_names import join_text_parts, joined_column_names
 from headwise.data.columns.duplicate_names import check_duplicate_names, duplicate_name_error
 from headwise.data.columns.file_source import DataSource, Record, look_ahead
-from headwise.data.columns.multi_hot_columns import MultiHotColumns, has_label_columns
+from headwise.data.columns.multi_hot_columns import MultiHotColumns
 from headwise.data.columns.multi_label_columns import cells_of, choose_multi_label_columns, is_unlabelled
 from headwise.data.columns.reading_options import (
     DEFAULT_READ_OPTIONS,
@@ -159,7 +159,7 @@ def _multi_label_examples(
     repeated, occurring, unlabelled, sizes = list[int](), set[str](), 0, set[int]()
     numbers, flags = False, columns.flags if isinstance(columns, MultiHotColumns) else ()
     for record in records:
-        if source.skips_unanswered and has_label_columns(columns) and is_unlabelled(record, columns):
+        if source.skips_unanswered and columns.label_columns and is_unlabelled(record, columns):
             source.counts.unlabelled += 1
             continue
         text = read_text_field(record, columns.text, source)
@@ -177,7 +177,7 @@ def _multi_label_examples(
         numbers = numbers or any(as_text(record.fields.get(flag)) == "1" for flag in flags)
         tabular = read_tabular_cells(record, columns.tabular)
         yield MultiLabelExample(text, None, record.line, labels=labels, weight=weight, tabular=tabular)
-    if unlabelled and has_label_columns(columns):
+    if unlabelled and columns.label_columns:
         source.notes.append(f"texts without a label, which is an answer like others: {unlabelled:,}")
     if idle := [name for name in flags if name not in occurring]:
         source.notes.append(f"labels that no text has: {', '.join(map(repr, idle))}")
