@@ -158,7 +158,7 @@ def test_texts_stay_as_they_are(write):
     data = read_pairs(write("a.tsv", text))
     assert data.items == [Pair(" a\x85b ", "", "x", 2), Pair("c", "d", "y", 4)]
     assert (data.empty, data.notes[-2]) == (1, "blank lines passed over: 1")
-    assert data.notes[-1].endswith("taken away: 1")
+    assert data.notes[-1].endswith("stripped from 1 label")
 
 
 def test_rows_to_predict(write):

@@ -133,4 +133,4 @@ def test_a_report_is_shown_line_by_line(tmp_path):
     lines = repr(doctor_files([path])).removesuffix(">").split("\n  ")
     assert lines[0] == "<DoctorReport for the task classify"
     assert lines[1] == f"train {path}: 3 texts, text from column 'text', labels from 'label'"
-    assert any(line.startswith("warning HW154 1 text with different labels") for line in lines[2:])
+    assert any(line.startswith("warning HW154 1 text occurs with different labels") for line in lines[2:])
