@@ -7,7 +7,7 @@ import pytest
 
 PROJECT = Path(__file__).parents[2]
 DOCS = PROJECT / "docs"
-EVIDENCE = ("accuracy.md", "choices.md", "mirrored-summation.md", "papers.md", "speed.md")
+EVIDENCE = ("accuracy.md", "mirrored-summation.md", "papers.md", "speed.md")
 PAGES = sorted(
     path.relative_to(DOCS).as_posix()
     for path in DOCS.rglob("*.md")

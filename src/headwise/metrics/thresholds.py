@@ -31,7 +31,7 @@ _REACH, _BLUR, _PULL = 6.0, 0.3, 2.0
 of the smoothing kernel, and the penalty of a step of 1 (a factor e), in texts of the label.
 
 Chosen on the scores of nine models on real label sets (4 to 103 labels) and on nine synthetic ones, fitted
-on 60 to 1,000 texts, by the F1 on other texts: docs/choices.md has the gains."""
+on 60 to 1,000 texts, by the F1 on other texts: docs/evidence/trials.md has the gains."""
 _ROUNDS, _FARTHEST, _STEPS = 3, 4.0, 161
 _SMOOTH, _WORTH = 0.8, 8.0
 """For single-label thresholds: the bandwidth of the smoothing kernel, and the penalty of a step of 1 (a
