@@ -50,7 +50,7 @@ def test_dashes_and_underscores_name_the_same_setting():
         ({"train": {"epoch": 3}}, "train: unknown setting 'epoch'; did you mean 'epochs'"),
         (
             {"train": {"batch-text": 3}},
-            "train: unknown setting 'batch-?_?text'; did you mean 'batch-texts'",
+            "train: unknown setting 'batch-?_?text'; did you mean 'batch_texts'",
         ),
         (
             {"model": {"task": "masked-words"}, "base": {"name": "english"}},

@@ -67,7 +67,7 @@ def test_the_order_of_labels_in_a_set_does_not_matter():
             "tag_column",
             "--tag-column is for the task tag; the task here is language-model",
         ),
-        ("classify", "tex_column", "unknown setting 'tex_column'; did you mean 'text-column'?"),
+        ("classify", "tex_column", "unknown setting 'tex_column'; did you mean 'text_column'?"),
     ],
 )
 def test_options_of_other_tasks_are_told_from_unknown_ones(task, name, said):

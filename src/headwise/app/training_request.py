@@ -150,6 +150,9 @@ class TrainingRequest:
             }
             items, held = ([item for item in part if unknown not in item.labels] for part in every.values())
             dev, labels = dev and held, [label for label in labels if label != unknown]
+            if not any(outside.values()):
+                many = item_type.nouns.many
+                raise ConfigError(f"no {item_type.nouns.one} has the label {unknown!r} of unknown {many}")
         files = {"train": InMemoryData([*items, *(dev or ())], labels)} if labels else {}
         if dev is not None:
             files["dev"] = InMemoryData(dev, labels)

@@ -74,9 +74,8 @@ def from_dict(cls: type[ConfigType], data: Mapping[str, object], where: str = ""
     for key, value in data.items():
         name = key.replace("-", "_")
         if name not in fields_by_name:
-            error = unknown_name_error(
-                "setting", key, [field.replace("_", "-") for field in fields_by_name]
-            )
+            names = [field.replace("_", "-") if "-" in key else field for field in fields_by_name]
+            error = unknown_name_error("setting", key, names)
             raise ConfigError(at + error.args[0])
         values[name] = _convert(hints[name], value, f"{where}: {key}" if where else key)
     for name, field in fields_by_name.items():

@@ -34,6 +34,25 @@ class TrainingCallback(Protocol):
         ...
 
 
+METHODS = ("on_start", "on_epoch", "on_end")
+
+
+def check_callbacks(callbacks: Sequence[TrainingCallback]) -> None:
+    """Check callbacks before a training run, so that it does not fail at its end.
+
+    Raises:
+        TypeError: They are no list, or one of them lacks a method.
+    """
+    if not isinstance(callbacks, Sequence):
+        raise TypeError(f"callbacks is {callbacks!r:.80}; expected a list of objects")
+    for place, callback in enumerate(callbacks):
+        if missing := [name for name in METHODS if not callable(getattr(callback, name, None))]:
+            raise TypeError(
+                f"callbacks[{place}] is {callback!r:.80} without {' and '.join(missing)}; expected an "
+                f"object with the methods {', '.join(METHODS)}, which may do nothing"
+            )
+
+
 def notify(callbacks: Sequence[TrainingCallback], report: EpochReport) -> None:
     """Call `on_epoch` if this report ends an epoch."""
     if report.scores is None:

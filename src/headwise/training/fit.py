@@ -128,7 +128,8 @@ def fit_model(
     """
     for name, part in (("training", parts.train), ("dev", parts.dev)):
         if not len(part):
-            raise HeadwiseError(f"there are no {name} {parts.item_type.nouns.many}", code="HW405")
+            advice = "; give dev=(X, y), or let split.dev of the recipe be above 0" * (name == "dev")
+            raise HeadwiseError(f"there are no {name} {parts.item_type.nouns.many}{advice}", code="HW405")
     if vectors is None and run_config.vectors.file is not None:
         vectors = load_vectors(run_config.vectors.file)
     trainer = _NetworkTrainer(task, run_config, vectors)

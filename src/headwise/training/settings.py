@@ -65,7 +65,7 @@ class TrainConfig:
         check_range(self, "learning_rate", "vectors_learning_rate", "weight_decay", "clip", low=0)
         check_range(self, "patience", "checkpoint_seconds", "folds", low=0)
         if self.folds == 1:
-            raise ConfigError("train: folds: 1 leaves nothing to train on; give 2 or more, or 0")
+            raise ConfigError("folds: 1 leaves nothing to train on; give 2 or more, or 0")
         check_range(self, "seed", low=0, high=2**63 - 1)
         check_range(self, "warmup", "average", low=0, high=1, open=True)
         check_choice(self, "schedule", ("linear", "cosine", "constant"))

@@ -126,9 +126,9 @@ def test_weights_of_labels(tiny):
     assert numbers.recipe_["classifier"]["class_weights"] == "0=2.0,1=1.5"
 
 
-@pytest.mark.parametrize("wrong", ["even", {}, {"a,b": 1.0}])
+@pytest.mark.parametrize("wrong", ["even", {}, {"a,b": 1.0}, [1.0, 2.0], {"light": "2"}, {"light": None}])
 def test_weights_of_labels_that_are_none(tiny, wrong):
-    with pytest.raises(ValueError, match=r"class_weight is .*; expected"):
+    with pytest.raises(ValueError, match=r"class_weight (is|has) .*; expected"):
         TextClassifier(recipe=tiny, class_weight=wrong).fit(TEXTS, LABELS)
 
 
@@ -146,6 +146,10 @@ def test_single_settings_of_the_recipe(tiny):
     assert "recipe__train__learning_rate" not in classifier.get_params(deep=False)
     with pytest.raises(ValueError, match="'recipe__train' names no setting"):
         classifier.set_params(recipe__train=1)
+    with pytest.raises(ValueError, match="'train' of the recipe is 5, no section"):
+        TextClassifier(recipe={"train": 5}).set_params(recipe__train__epochs=1)
+    with pytest.raises(ConfigError, match="unknown setting 'learing_rate'; did you mean 'learning_rate'"):
+        TextClassifier(recipe={"train": {"learing_rate": 1}}).fit(TEXTS, LABELS)
     untouched = {"train": {"batch_texts": 8}}
     TextClassifier(recipe=untouched).set_params(recipe__train__batch_texts=9)
     assert untouched == {"train": {"batch_texts": 8}}
@@ -167,6 +171,22 @@ def test_callbacks_follow_a_fit(tiny):
     assert [event[1] for event in recorder.events if event[0] == "epoch"] == [1, 2]
     assert {"accuracy", "loss"} <= set(recorder.events[1][2])
     assert recorder.events[-1] == ("end", ["calibration", "dev"])
+
+
+class EpochsOnly:
+    on_epoch = print
+
+
+def test_a_callback_without_a_method_is_named_before_training(tiny, tmp_path):
+    message = (
+        r"callbacks\[0\] is .*EpochsOnly object.* without on_start and on_end; expected an object with"
+    )
+    with pytest.raises(TypeError, match=message):
+        TextClassifier(recipe=tiny, callbacks=[EpochsOnly()]).fit(TEXTS, LABELS)
+    with pytest.raises(TypeError, match=message):
+        train_files(tmp_path / "absent.csv", tmp_path / "m", callbacks=[EpochsOnly()])
+    with pytest.raises(TypeError, match="callbacks is None; expected a list"):
+        TextClassifier(recipe=tiny, callbacks=None).fit(TEXTS, LABELS)
 
 
 def test_callbacks_follow_a_run_on_files(tiny, tmp_path):

@@ -82,6 +82,14 @@ def test_a_label_of_unknown_texts_is_no_class():
     assert taught.predict_unknown(STRANGE).all()
 
 
+def test_a_label_of_unknown_texts_alone_makes_a_detector(tiny):
+    y = ["odd" if number % 6 == 0 else label for number, label in enumerate(Y)]
+    taught = TextClassifier(epochs=1, recipe=tiny | {"unknown": {"label": "odd"}}).fit(X, map(str, y))
+    assert taught.predict_unknown(X).shape == (len(X),)
+    with pytest.raises(HeadwiseError, match="no text has the label 'strange' of unknown texts"):
+        TextClassifier(epochs=1, recipe=tiny | {"unknown": {"label": "strange"}}).fit(X, Y)
+
+
 def test_label_sets():
     sets = [("order",) if label == 1 else ("money", "return") for label in Y]
     several = MultiLabelClassifier(epochs=1, recipe=recipe()).fit(X, sets)

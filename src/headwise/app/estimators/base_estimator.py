@@ -31,7 +31,7 @@ from headwise.models.novelty_evaluation import item_novelty
 from headwise.models.tasks import find_task
 from headwise.nn.encoders.encoder_configs import EncoderName
 from headwise.nn.networks.trained_models import ModelType
-from headwise.training.callbacks import TrainingCallback, notifying
+from headwise.training.callbacks import TrainingCallback, check_callbacks, notifying
 from headwise.training.loop import EpochReport
 from headwise.training.run_state import TrainingInterrupted
 
@@ -120,6 +120,10 @@ class TextEstimator(BaseEstimator, Generic[ModelType]):
                 target: Any = recipe
                 for section in sections:
                     target = target.setdefault(section, {})
+                    if not isinstance(target, dict):
+                        raise ValueError(
+                            f"{name!r}: {section!r} of the recipe is {target!r:.80}, no section"
+                        )
                 target[setting] = value
             self.recipe = recipe
         return self
@@ -199,6 +203,7 @@ class TextEstimator(BaseEstimator, Generic[ModelType]):
             labels: All labels.
             training: Further values to save with the training history.
         """
+        check_callbacks(self.callbacks)
         request = resolve(self._layers())
         plan = request.plan(request.split(items, dev, labels))
         report = notifying(self.callbacks, _print_epoch if self.verbose else lambda _: None)

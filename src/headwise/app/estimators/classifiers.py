@@ -5,6 +5,7 @@
 
 from collections.abc import Mapping, Sequence
 from enum import Enum
+from numbers import Real
 from os import PathLike
 from typing import Any, ClassVar, Literal, Self, TypeVar, cast
 
@@ -152,12 +153,14 @@ def class_weights_setting(weights: Literal["balanced"] | Mapping[Any, float]) ->
         if weights != "balanced":
             raise ValueError(f"class_weight is {weights!r}; expected 'balanced' or a dictionary")
         return weights
-    names = [plain_str(label) for label in weights]
+    names = [plain_str(label) for label in weights] if isinstance(weights, Mapping) else []
     if not names or any("," in name for name in names):
         raise ValueError(
-            f"class_weight is {weights!r:.80}; expected a weight for one or more labels without a comma; "
-            "sample_weight takes any labels"
+            f"class_weight is {weights!r:.80}; expected 'balanced', or a dictionary with a weight for one "
+            "or more labels without a comma; sample_weight takes any labels"
         )
+    if wrong := [weight for weight in weights.values() if not isinstance(weight, Real)]:
+        raise ValueError(f"class_weight has the weight {wrong[0]!r:.80}; expected numbers above 0")
     return ",".join(
         f"{name}={float(weight)!r}" for name, weight in zip(names, weights.values(), strict=True)
     )

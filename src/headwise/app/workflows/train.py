@@ -42,7 +42,7 @@ from headwise.data.items.parses import NO_PARSES, ParseFiles
 from headwise.data.splits.contamination import repetition_warning
 from headwise.nn.encoders.encoder import needs_trees
 from headwise.nn.encoders.encoder_configs import encoder_name
-from headwise.training.callbacks import TrainingCallback
+from headwise.training.callbacks import TrainingCallback, check_callbacks
 
 
 @dataclass(frozen=True)
@@ -249,6 +249,7 @@ def train_files(
         TrainingInterrupted: Ctrl-C came; the state is saved.
         TrainingFinished: The run to resume is finished.
     """
+    check_callbacks(callbacks)
     drop, weight = (None if path is None else str(path) for path in (drop, weight))
     with tables_as_files(file, dev, test) as (training, dev_files, test_files):
         if training is None:

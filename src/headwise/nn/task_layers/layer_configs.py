@@ -320,7 +320,8 @@ class UnknownConfig:
     """Share of known texts that are not to be flagged as unknown; sets the threshold on held-out texts."""
     label: str = ""
     """Label of training texts that belong to none of the labels. They are not trained on as a label; they
-    choose how the parts of the novelty score are weighted. Empty = there are no such texts."""
+    choose how the parts of the novelty score are weighted. Empty = there are no such texts. A label sets
+    `detect`, too."""
     texts: int = 0
     """Number of stored vectors of training texts; set by training."""
 
@@ -328,7 +329,9 @@ class UnknownConfig:
         check_range(self, "keep", low=0, high=1, open=True)
         check_range(self, "texts", low=0)
         if self.keep == 0:
-            raise ConfigError("unknown: keep must be above 0 and below 1, got 0")
+            raise ConfigError("keep must be above 0 and below 1, got 0")
+        if self.label:  # else its texts would be left out of training for nothing
+            object.__setattr__(self, "detect", True)
 
 
 @dataclass(frozen=True)
