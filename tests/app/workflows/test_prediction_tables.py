@@ -6,6 +6,7 @@ import json
 import pytest
 
 from headwise import TextClassifier, predict_file
+from headwise.app.workflows import prediction_tables
 from headwise.app.workflows.prediction_tables import TableOutput
 from headwise.core.errors import ConfigError
 from headwise.data.errors import DataError
@@ -53,6 +54,27 @@ def test_a_table_holds_what_csv_holds(model, file, tmp_path, name, read):
     assert table["number"].to_pylist()[3:6] == [3, 4.5, 5]
     assert table["tags"].to_pylist()[0] == ["a"]
     assert not (tmp_path / f"{name}.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("values", "column"),
+    [
+        ([2**70, 1], [str(2**70), "1"]),
+        ([1, "a"], ["1", "a"]),
+        ([2**62 + 1, 0.5], [2.0**62, 0.5]),
+        ([{}, None], ["{}", None]),
+        ([[{"a": {}}], []], ['[{"a": {}}]', "[]"]),
+    ],
+)
+@pytest.mark.parametrize("at_once", [1, 1000])
+def test_cells_that_have_no_type_in_parquet_are_texts(
+    model, tmp_path, monkeypatch, values, column, at_once
+):
+    monkeypatch.setattr(prediction_tables, "_AT_ONCE", at_once)
+    rows = [{"text": "stuck door", "value": value} for value in values]
+    (tmp_path / "new.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    predict_file(model, tmp_path / "new.jsonl", tmp_path / "p.parquet")
+    assert parquet.read_table(tmp_path / "p.parquet")["value"].to_pylist() == column
 
 
 def test_several_files_in_order(model, file, tmp_path):

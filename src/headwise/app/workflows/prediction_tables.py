@@ -213,13 +213,26 @@ def _schema_of(file: Path) -> Any:
             values = [row.get(name) for row in rows]
             try:
                 kind = arrow.array(values).type
-            except (arrow.ArrowInvalid, arrow.ArrowTypeError):
+            except (arrow.ArrowInvalid, arrow.ArrowTypeError, OverflowError):  # of integers above 64 bits
+                numbers = all(value is None or type(value) in (int, float) for value in values)
+                mixed = numbers and any(type(value) is float for value in values)
+                kind = arrow.float64() if mixed else arrow.string()
+            if _has_empty_struct(arrow, kind):
                 kind = arrow.string()
             types[name] = _common_type(arrow, types.get(name, arrow.null()), kind)
     if not types:
         types = {"prediction": arrow.string(), "probability": arrow.float64()}
     fields = [(name, arrow.string() if arrow.types.is_null(kind) else kind) for name, kind in types.items()]
     return arrow.schema(fields)
+
+
+def _has_empty_struct(arrow: Any, kind: Any) -> bool:
+    """Whether a type has a struct without fields, as of `{}`, which Parquet does not have."""
+    if arrow.types.is_list(kind):
+        return _has_empty_struct(arrow, kind.value_type)
+    if not arrow.types.is_struct(kind):
+        return False
+    return not kind.num_fields or any(_has_empty_struct(arrow, field.type) for field in kind)
 
 
 def _common_type(arrow: Any, first: Any, second: Any) -> Any:
@@ -257,4 +270,6 @@ def _arrow_column(arrow: Any, values: list[Any], kind: Any) -> Any:
             value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
             for value in values
         ]
+    elif arrow.types.is_floating(kind):  # Arrow refuses integers that are rounded
+        values = [None if value is None else float(value) for value in values]
     return arrow.array(values, type=kind)
