@@ -2,6 +2,7 @@
 
 import random
 import warnings
+from datetime import date
 
 import numpy as np
 import pytest
@@ -58,6 +59,19 @@ def test_in_cross_validation_and_the_general_checks(tiny):
         (["one", "two"], [1.0, 1.0], ValueError, "only one value"),
         (["one", "two"], [1.0, np.nan], ValueError, "y contains NaN"),
         (["one", "two"], [1.0, 2.0], HeadwiseError, "HW141"),
+        (["one", "two"], [1.0, -2e100], ValueError, r"y\[1\] is -2e\+100; expected numbers up to 1e\+100"),
+        (
+            ["one", "two"],
+            [date(2020, 1, 1), 2.0],
+            TypeError,
+            r"y\[0\] is datetime.date\(.*; expected a number",
+        ),
+        (
+            ["one", "two"],
+            np.array([1, 2], "m8[s]"),
+            TypeError,
+            r"of the type timedelta64\[s\]; give them as n",
+        ),
     ],
 )
 def test_what_cannot_be_fitted(X, y, error, message, tiny):

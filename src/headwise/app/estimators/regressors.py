@@ -8,6 +8,8 @@ their base class. `PairClassifier` and `PairRegressor` share the checks of table
 import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal
+from numbers import Real
 from os import PathLike
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -37,7 +39,8 @@ from headwise.app.estimators.estimator_inputs import (
 from headwise.app.estimators.table_columns import TableEstimator
 from headwise.artifacts.model_info import ModelInfo
 from headwise.data.items.examples import Example, Pair
-from headwise.data.items.labels import parse_number, with_decimal_point
+from headwise.data.items.labels import LARGEST_LABEL, parse_number, with_decimal_point
+from headwise.data.readers.tabular_cells import is_missing
 from headwise.nn.encoders.encoder_configs import EncoderName
 from headwise.nn.networks.text_models import PairModel, PairScorer, TextRegressorModel
 from headwise.nn.networks.trained_models import ModelType
@@ -111,17 +114,25 @@ class TextRegressor(TableEstimator[TextRegressorModel], RegressionEstimator[Text
 
 
 def _number_column(y: Targets) -> np.ndarray:
-    """y as a column of finite numbers, float64 `[items]`.
+    """y as a column of numbers up to `LARGEST_LABEL`, float64 `[items]`.
 
     Raises:
         TypeError, ValueError: It is not such a column.
     """
     column = column_or_1d(check_targets(y, "numbers"))
+    if column.dtype.kind in "mM":
+        raise TypeError(f"y has values of the type {column.dtype}; give them as numbers")
     for place, number in enumerate(column.tolist()):
+        if not (isinstance(number, str | Real | Decimal) or is_missing(number)):
+            raise TypeError(f"y[{place}] is {number!r:.80}; expected a number")
         if isinstance(number, str) and parse_number(number) is None:
             hint = "; write 3.5 for 3,5" if with_decimal_point(number) else ""
             raise ValueError(f"y[{place}] is {number!r:.80}; expected a number{hint}")
-    return check_array(column, ensure_2d=False, dtype="float64", input_name="y")
+    numbers = check_array(column, ensure_2d=False, dtype="float64", input_name="y")
+    if (too_large := np.abs(numbers) > LARGEST_LABEL).any():
+        place = int(too_large.argmax())
+        raise ValueError(f"y[{place}] is {numbers[place]:g}; expected numbers up to {LARGEST_LABEL:g}")
+    return numbers
 
 
 _NAMED = ("first_column", "second_column")
