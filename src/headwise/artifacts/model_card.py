@@ -140,9 +140,11 @@ def _quality(metrics: MetricsInfo, metric_table: MetricTable) -> str:
         return ""
     test_size = None if metrics.test is None else metrics.test.get("texts")
     counts = [scores.get("texts", test_size if part == "test" else None) for _, part, scores in filled]
-    head, cells = ["", "part", of], []
-    for (name, part, _), count in zip(filled, counts, strict=True):
-        cells.append([escape(name), part, format_number(count, "count") or MISSING])
+    head, cells = ["", "part"], [[escape(name), part] for name, part, _ in filled]
+    if any(map(is_number, counts)):
+        head.append(of)
+        for row, count in zip(cells, counts, strict=True):
+            row.append(format_number(count, "count") or MISSING)
     for line in lines:
         values = [line.shown(scores) or MISSING for _, _, scores in filled]
         head.append(line.title)
