@@ -68,7 +68,7 @@ def test_an_encoder_that_knows_nothing_is_not_asked(strength, asked, crossed):
     model.outputs_of = lambda items, **_: said[-len(items) :].astype(np.float32)  # type: ignore
     if crossed:
         held = np.arange(3, 240)
-        own = OutOfFold(said[held].astype(np.float32), held, RunProgress())
+        own = OutOfFold(said[held].astype(np.float32), held, RunProgress(), folds=3)
         whole = texts, multi_hot_targets(texts, model.labels)
         MultiLabelEnsembleFitter(MultiLabelObjective(model, whole, ([], whole[1][:0]))).fit(own)
     else:
@@ -103,7 +103,7 @@ def test_temperature_and_thresholds_are_those_of_what_other_models_say(linear_mo
     ).eval()
     model.outputs_of = lambda *_, **__: 9 * (2 * wanted - 1).astype(np.float32)  # type: ignore
     says = (2.0 * wanted - 1) * np.where(chance.random((300, 2)) < 0.8, 1, -1)  # right four times in five
-    crossed = OutOfFold(3 * says.astype(np.float32), np.arange(300), RunProgress())
+    crossed = OutOfFold(3 * says.astype(np.float32), np.arange(300), RunProgress(), folds=3)
     whole = texts, multi_hot_targets(texts, model.labels)
     done = MultiLabelEnsembleFitter(MultiLabelObjective(model, whole, ([], whole[1][:0]))).fit(crossed)
     assert 3 * model.encoder_weight / model.temperature == pytest.approx(np.log(4), rel=0.25)

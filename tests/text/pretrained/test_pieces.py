@@ -87,7 +87,7 @@ def test_equal_tokenizer_from_the_definition(bert):
     "definition", ["", "{}", "[]", "null", '{"version": "1.0", "model": {"type": "X"}}']
 )
 def test_no_tokenizer(definition):
-    with pytest.raises(PretrainedError, match=r"HW704.*no tokenizer"):
+    with pytest.raises(PretrainedError, match=r"HW704.*not a tokenizer"):
         PieceTokenizer(definition)
 
 
