@@ -75,7 +75,7 @@ def calibration_message(fitted: TrainResult, many: str) -> str:
     """A message about the calibration of the probabilities."""
     if fitted.model.linear_model is None and fitted.model.temperature > MAX_USUAL_TEMPERATURE:
         return (
-            "The outputs of the encoder say next to nothing of the labels of held-out texts: calibration "
+            f"The outputs of the encoder say next to nothing of the labels of held-out {many}: calibration "
             f"has switched it off (temperature {fitted.model.temperature:,.0f}). Either the {many} do not "
             "tell their labels, or training has diverged (then try a smaller --learning-rate)."
         )
