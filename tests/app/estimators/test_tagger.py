@@ -121,7 +121,7 @@ def test_repeats_itself_and_can_be_cloned(fitted):
         ([["we"], []], [["O"], []], ValueError, r"X\[1\] is empty"),
         ([["we"]], [["O"], ["O"]], ValueError, "inconsistent numbers of samples"),
         ([["we", "see"]], [["O", "O"]], ValueError, "only one tag"),
-        ([["we", "see"]], [["O", "X"]], HeadwiseError, r"HW141.*; add sentences, ask for smaller parts"),
+        ([["we", "see"]], [["O", "X"]], HeadwiseError, r"HW141.*, or give dev=\(X, y\)"),
     ],
 )
 def test_what_cannot_be_fitted(X, y, error, message, tiny):

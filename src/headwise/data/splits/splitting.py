@@ -128,13 +128,13 @@ def split_items(
     sizes = {"test": _part_size(test, len(items), "test"), "dev": _part_size(dev, len(items), "dev")}
     groups = _Groups.of(keys, strata, seed)
     classes, occurrences = groups.strata, _occurrences(strata, labels)
-    advice = f"add {nouns.many}, ask for smaller parts, or give the parts as files"
+    parts_of_own = "give the parts as files" if path else "give dev=(X, y)"
+    advice = f"add {nouns.many}, ask for smaller parts, or {parts_of_own}"
     if len(classes) > 1 and len(items) < 2 * len(classes):
         numbers = f"; for numbers there is {nouns.numbers}" if nouns.numbers else ""
-        advice = (
-            f"most labels occur once: add {nouns.many} of each{numbers}; if these are no labels, name the "
-            "column that has them (--label-column of the command)"
-        )
+        others = "name the column that has them (--label-column)" if path else "give other ones as y"
+        once = f"most labels occur once: add {nouns.many} of each{numbers}"
+        advice = f"{once}; if these are not labels, {others}"
     rounded_to_none = any(a and not sizes[name] for name, a in (("dev", dev), ("test", test)))
     too_few = DataError(
         "HW141",
