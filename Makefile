@@ -56,7 +56,7 @@ test-benchmarks: $(STAMP)  ## Run the tests of the benchmarks
 lowest:  ## Run the tests with the oldest libraries that are allowed (gigabytes: PyTorch of then, with CUDA)
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-lowest.txt \
-		-e '.[train,tables,pretrained,serve,spacy,bleu,onnx]' httpx hypothesis nanobind pytest pytest-xdist
+		-e '.[train,tables,pretrained,serve,spacy,bleu,onnx]' httpx hypothesis nanobind pandas pytest pytest-xdist
 	.venv-lowest/bin/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 docs: $(STAMP)  ## Build the documentation site into build/site
