@@ -132,9 +132,9 @@ def split_items(
     advice = f"add {nouns.many}, ask for smaller parts, or {parts_of_own}"
     if len(classes) > 1 and len(items) < 2 * len(classes):
         numbers = f"; for numbers there is {nouns.numbers}" if nouns.numbers else ""
-        others = "name the column that has them (--label-column)" if path else "give other ones as y"
+        answers = "name the column that has them (--label-column)" if path else "give other ones as y"
         once = f"most labels occur once: add {nouns.many} of each{numbers}"
-        advice = f"{once}; if these are not labels, {others}"
+        advice = f"{once}; if these are not labels, {answers}"
     rounded_to_none = any(a and not sizes[name] for name, a in (("dev", dev), ("test", test)))
     too_few = DataError(
         "HW141",
