@@ -12,11 +12,10 @@ from pathlib import Path
 
 from headwise.app.installed_teachers import installed_teacher
 from headwise.app.reporter import Reporter
-from headwise.app.training_crash import traceback_of
 from headwise.app.training_plan import TrainingFiles, TrainingPlan
 from headwise.app.training_request import TrainingRequest
 from headwise.artifacts import read_info
-from headwise.artifacts.model_folder import is_headwise_folder
+from headwise.artifacts.model_folder import is_headwise_folder, traceback_of
 from headwise.artifacts.save import check_target
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.core.folder_layout import MANIFEST, RUN_FOLDER, TRACEBACK

@@ -25,12 +25,6 @@ _STEPS = {
 """What a function of a training run does, by its name."""
 
 
-def traceback_of(output: Path) -> Path | None:
-    """The file with the error that stopped the run in an output folder; None where none did."""
-    path = output / RUN_FOLDER / TRACEBACK
-    return path if path.exists() else None
-
-
 @contextmanager
 def crash_as_error(output: Path) -> Iterator[None]:
     """Turn an unexpected exception of a training run into an error, with its traceback in a file.

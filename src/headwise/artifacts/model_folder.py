@@ -264,9 +264,15 @@ def _formats(folder: Path) -> Iterator[str]:
             yield version
 
 
+def traceback_of(output: Path) -> Path | None:
+    """The file with the error that stopped the run in an output folder; None where none did."""
+    path = output / RUN_FOLDER / TRACEBACK
+    return path if path.exists() else None
+
+
 def _no_manifest(path: Path, form: FolderKind) -> StoreError:
     begun = not (path / CONFIG).exists() and any((path / name).is_dir() for name in (RUN_FOLDER, STAGING))
-    if begun and (crash := path / RUN_FOLDER / TRACEBACK).exists():
+    if begun and (crash := traceback_of(path)) is not None:
         return StoreError(
             f"{path}: there is no model: an unexpected error stopped its training run (see {crash}). Train "
             "again with --overwrite once its cause is gone",

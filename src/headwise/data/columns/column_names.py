@@ -160,13 +160,17 @@ def most_usual_column(columns: Iterable[str], names: tuple[str, ...]) -> int | N
     return min(places)[1] if places else None
 
 
+def _parts_of(name: str) -> list[str]:
+    """The words that a column's name is made of: `predicted`, `label` for `predictedLabel`."""
+    return normal_name(_CAMEL.sub("_", name)).split("_")
+
+
 def is_never_label(name: str, *, numbers: bool = False) -> bool:
     """Whether a column's name says that it is no label; of `numbers` also that it counts or measures
     something else."""
-    normal = normal_name(_CAMEL.sub("_", name))
-    words = normal.split("_")
+    words = _parts_of(name)
     before, last = words[:-1], words[-1]
-    if normal in NEVER_LABEL_NAMES or (last == "at" and before):
+    if "_".join(words) in NEVER_LABEL_NAMES or (last == "at" and before):
         return True
     if last in _NEVER_LABEL_ENDS and not {*before} & {*LABEL_NAMES}:
         return True
@@ -180,12 +184,12 @@ def is_never_label(name: str, *, numbers: bool = False) -> bool:
 
 def is_prediction(name: str) -> bool:
     """Whether a column's name says that a model wrote it, as `predicted_label` and `model` do."""
-    return not _MACHINE_WORDS.isdisjoint(normal_name(_CAMEL.sub("_", name)).split("_"))
+    return not _MACHINE_WORDS.isdisjoint(_parts_of(name))
 
 
 def counts_reactions(name: str) -> bool:
     """Whether a column's name says that it counts what readers did with a post."""
-    return not _REACTIONS.isdisjoint(normal_name(_CAMEL.sub("_", name)).split("_"))
+    return not _REACTIONS.isdisjoint(_parts_of(name))
 
 
 def is_pair_header(first_row: Sequence[str]) -> bool:

@@ -60,15 +60,10 @@ def begins_with_array(text: str) -> bool:
 
 
 def is_indented_object(head: Sequence[Line]) -> bool:
-    """Whether the first lines begin an object of several lines."""
+    """Whether the first lines begin an object of several lines, of its fields or of the elements of a list
+    within it."""
     first, second = ([text.strip() for _, text in head if text.strip()] + ["", ""])[:2]
-    return first.startswith("{") and second.startswith('"')
-
-
-def is_object_with_list(head: Sequence[Line]) -> bool:
-    """Whether the first lines begin an object with a list whose elements are in lines of their own."""
-    first = next((text.strip() for _, text in head if text.strip()), "")
-    return first.startswith("{") and first.endswith("[")
+    return first.startswith("{") and (second.startswith('"') or first.endswith("["))
 
 
 def _is_one_object(head: Sequence[Line]) -> bool:
@@ -84,7 +79,7 @@ def find_objects(head: Sequence[Line]) -> ObjectsStart | None:
     number, first = lines[0]
     if begins_with_array(first):
         return ObjectsStart(number, first.index("[") + 1)
-    if not (is_indented_object(lines) or is_object_with_list(lines) or _is_one_object(lines)):
+    if not (is_indented_object(lines) or _is_one_object(lines)):
         return None
     text = "\n".join(text for _, text in head)
     if place := _list_inside(text):

@@ -16,7 +16,6 @@ from headwise.data.formats.json_documents import (
     elements,
     find_objects,
     is_indented_object,
-    is_object_with_list,
 )
 from headwise.data.formats.record_envelopes import MISSING, lift_envelopes, untyped_records, value_at_path
 from headwise.data.formats.spacy_training import fields_of
@@ -34,11 +33,7 @@ _SURROGATE = lazy_pattern("[\ud800-\udfff]")
 def recognise(texts: Sequence[str]) -> bool:
     """Whether most lines look like JSON objects, or the first ones like an array of them or an object of
     several lines, or all lines are JSON strings and none is a name of a column."""
-    if (
-        begins_with_array(texts[0])
-        or is_indented_object([*enumerate(texts[:2])])
-        or (is_object_with_list([*enumerate(texts[:1])]))
-    ):
+    if begins_with_array(texts[0]) or is_indented_object([*enumerate(texts[:2])]):
         return True
     if all(map(_STRING.fullmatch, texts)):
         return not is_text_name(texts[0].strip().strip('"'))
@@ -73,7 +68,7 @@ def _objects(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
         problem = "a data frame in one object, which holds columns or cells of all rows"
         source.report_error("HW116", problem, expected="one object a line", advice=ADVICE)
         return
-    if is_indented_object(head) or is_object_with_list(head):
+    if is_indented_object(head):
         head, lines = look_ahead(lines)
         start = find_objects(head)
     if start is not None:
