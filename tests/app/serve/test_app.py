@@ -17,6 +17,8 @@ from headwise import TextTagger
 from headwise.app.cli import main
 from headwise.app.serve.answering import ModelService
 from headwise.app.serve.http_app import create_app, is_local
+from headwise.app.serve.serve_errors import RequestError
+from headwise.app.serve.word_budget import WordBudget
 from headwise.app.workflows.export import export_model
 
 from .conftest import LABELS, TEXTS
@@ -29,6 +31,15 @@ def exported(folder, tmp_path_factory):
         pytest.importorskip(name, reason="the extra `onnx` is not installed")
     target = export_model(folder, tmp_path_factory.mktemp("exported") / "small").folder
     return TestClient(create_app(ModelService(target)))
+
+
+@pytest.fixture(scope="module")
+def small_tagger(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tagger") / "names"
+    sentences = [[name, "saw", place] for name in PEOPLE for place in PLACES]
+    small = {"encoder": {"layers": 1, "width": 8, "heads": 2}, "base": {"name": "none"}}
+    TextTagger(epochs=8, recipe=small).fit(sentences, [["B-PER", "O", "B-LOC"]] * 25).save(folder)
+    return folder
 
 
 @pytest.fixture(scope="module")
@@ -59,8 +70,14 @@ def test_records_keep_their_fields(client):
         ({}, 422, "HW903", "nothing; expected one of texts, pairs, records"),
         ({"texts": ["a"], "records": []}, 422, "HW903", "texts and records; expected one of"),
         ({"text": "a"}, 422, "HW903", "the field 'text'; expected one of texts, pairs, records"),
-        ({"texts": "a"}, 422, "HW903", "texts: Input should be a valid list"),
-        ({"texts": ["a", 5]}, 422, "HW903", "texts.1: Input should be a valid string"),
+        ({"texts": "a"}, 422, "HW903", 'the request: texts: "a"; expected a list'),
+        ({"texts": ["a", None]}, 422, "HW903", "the request: texts.1: null; expected a text"),
+        ({"texts": ["a", ["b" * 99]]}, 422, "HW903", f'texts.1: ["{"b" * 38}…; expected a text'),
+        ({"pairs": [["a", "b"], ["c"]]}, 422, "HW903", 'pairs.1.1: ["c"]; expected a list of two texts'),
+        ({"pairs": [["a", "b", "c"]]}, 422, "HW903", 'pairs.0: ["a", "b", "c"]; expected a list of two'),
+        ({"pairs": ["ab"]}, 422, "HW903", 'pairs.0: "ab"; expected a list of two texts'),
+        ({"records": ["a"]}, 422, "HW903", 'records.0: "a"; expected an object'),
+        (["a"], 422, "HW903", 'no object; expected an object such as {"texts": ["one text", '),
         ({"pairs": [["a", "b"]]}, 422, "HW903", "pairs, but this model reads texts; give texts"),
         ({"texts": ["a"] * 6}, 413, "HW904", "6 texts; expected at most 5; ask in parts"),
         ({"texts": ["a" * 1_000]}, 413, "HW904", "expected at most 1,000 bytes"),
@@ -82,7 +99,8 @@ def test_what_cannot_be_answered_is_told(client, path, asked, status, code, said
         (b'{"texts": ["\xff"]}', "expected UTF-8"),
         (b'{"records": [{"text": "a", "n": NaN}]}', "a number that JSON does not have"),
         (b"[" * 900, "JSON"),
-        (b"", "required"),
+        (b"", 'nothing; expected an object such as {"texts": ["one text", '),
+        (b"{'texts': ['a']}", 'double quotes; expected an object such as {"texts": ["one text", '),
     ],
 )
 def test_what_is_no_json(client, body, said):
@@ -90,6 +108,41 @@ def test_what_is_no_json(client, body, said):
     assert answer.status_code in (400, 422)
     assert answer.json()["code"] == "HW903"
     assert said in answer.json()["error"]
+
+
+def test_words_that_would_occupy_the_model_are_refused(answering):
+    """Of a request alone: the others that are answered with it are answered."""
+    client = TestClient(create_app(answering, most_words=50))
+    requests = {200: (["a " * 50],), 413: (["a " * 17] * 3, ["a\n" * 51])}
+    for status, texts in ((status, texts) for status, many in requests.items() for texts in many):
+        answer = client.post("/predict", json={"texts": texts})
+        assert answer.status_code == status
+    assert answer.json() == {
+        "code": "HW904",
+        "error": "the request: 51 words; expected at most 50; ask in parts",
+    }
+    short, long = ([{"text": "a " * words}] for words in (3, 60))
+    answers = answering.predict_requests([short, long, short], WordBudget(50))
+    assert answers[0] == answers[2] == answering.predict(short)
+    assert isinstance(answers[1], RequestError)
+    assert client.post("/explain", json={"texts": ["a " * 5]}).status_code == 200
+    answer = client.post("/explain", json={"texts": ["a " * 3, "a " * 3]})
+    assert answer.status_code == 413
+    assert "6 words to explain, which takes as long as to predict 60; expected at most 50" in answer.text
+    page = client.post("/", data={"text": "a " * 51})
+    assert "51 words; expected at most 50" in page.text
+    for words, explained in ((5, True), (6, False)):
+        page = client.post("/", data={"text": "a " * words})
+        assert ('class="hw-why"' in page.text) is explained
+
+
+def test_a_tagger_explains_in_time_with_the_square_of_the_words(small_tagger):
+    client = TestClient(create_app(ModelService(small_tagger), most_words=30_000))
+    for words, status in ((300, 200), (301, 413)):
+        sentence = {"tokens": ["Oslo", *["a"] * (words - 1)]}
+        assert client.post("/explain", json={"records": [sentence]}).status_code == status
+        assert client.post("/predict", json={"texts": ["Oslo" + " a" * (words - 1)]}).status_code == 200
+    assert client.post("/explain", json={"texts": ["a " * 301]}).status_code == 413
 
 
 @pytest.mark.parametrize("kind", [None, "text/plain", "application/x-www-form-urlencoded"])
@@ -140,10 +193,10 @@ def test_more_at_once_than_are_to_wait(answering, monkeypatch):
     client, begun, go = TestClient(create_app(answering, most_waiting=2)), Semaphore(0), Event()
     answered = answering.predict_requests
 
-    def slowly(requests):
+    def slowly(requests, budget):
         begun.release()
         assert go.wait(30)
-        return answered(requests)
+        return answered(requests, budget)
 
     monkeypatch.setattr(answering, "predict_requests", slowly)
     with ThreadPoolExecutor(2) as pool:
@@ -188,14 +241,8 @@ PEOPLE = ("Anna", "Tom", "Mary", "Ben", "Eve")
 PLACES = ("Rome", "Oslo", "Paris", "Lima", "Cairo")
 
 
-def test_the_page_of_a_tagger_marks_spans(tmp_path):
-    sentences = [[name, "saw", place] for name in PEOPLE for place in PLACES]
-    small = {"encoder": {"layers": 1, "width": 8, "heads": 2}, "base": {"name": "none"}}
-    tagger = TextTagger(epochs=8, recipe=small).fit(sentences, [["B-PER", "O", "B-LOC"]] * 25)
-    tagger.save(tmp_path / "names")
-    page = TestClient(create_app(ModelService(tmp_path / "names"))).post(
-        "/", data={"text": "Anna saw Rome"}
-    )
+def test_the_page_of_a_tagger_marks_spans(small_tagger):
+    page = TestClient(create_app(ModelService(small_tagger))).post("/", data={"text": "Anna saw Rome"})
     assert 'style="--s:.4">Anna<small> PER</small></mark> saw <mark' in page.text
     assert '<th scope="row">Rome</th><td>LOC</td>' in page.text
 
@@ -295,7 +342,7 @@ def test_who_asks_whether_the_server_is_well_waits_for_nobody(answering, monkeyp
     """Else whoever watches over it ends it as soon as it has much to do."""
     client, begun, go = TestClient(create_app(answering)), Semaphore(0), Event()
 
-    def slowly(requests):
+    def slowly(requests, budget):
         begun.release()
         assert go.wait(60)
         return [[]] * len(requests)
@@ -380,7 +427,7 @@ def test_a_request_that_does_not_come_whole_gives_its_place_back(answering):
     ],
 )
 def test_what_fails_is_told_as_everything_else(answering, monkeypatch, raised, status, code):
-    def failing(_):
+    def failing(*_):
         raise raised
 
     monkeypatch.setattr(answering, "predict_requests", failing)

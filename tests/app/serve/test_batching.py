@@ -58,7 +58,7 @@ class Slow:
     def __init__(self):
         self.batches, self.go, self.begun = [], Event(), Event()
 
-    def predict_requests(self, requests):
+    def predict_requests(self, requests, budget):
         self.batches.append(len(requests))
         self.begun.set()
         assert self.go.wait(30)

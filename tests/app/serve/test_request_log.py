@@ -36,7 +36,7 @@ def test_a_line_for_each_request_and_nothing_of_its_texts(asked, monkeypatch, an
     client.get("/health", headers={"host": "evil.example"})
     client.get("/no%0Awhere")
 
-    def failing(_):
+    def failing(*_):
         raise ValueError("secret")
 
     monkeypatch.setattr(answering, "predict_requests", failing)

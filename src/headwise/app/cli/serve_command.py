@@ -36,6 +36,7 @@ def serve(
     host: str = "127.0.0.1",
     port: Integer = 8000,
     most_items: Integer = 1_000,
+    most_words: Integer = 250_000,
     most_bytes: Integer = 10_000_000,
     most_waiting: Integer = 64,
     most_seconds: float = 60,
@@ -71,6 +72,8 @@ def serve(
             default only this machine can connect.
         port: Port to listen on; 0 for a free one.
         most_items: Largest number of texts (pairs, records) in a request.
+        most_words: Largest number of words in a request, which limits how long it occupies the model. An
+            explanation counts as ten predictions of its text, or more for a tagger.
         most_bytes: Largest size of a request in bytes.
         most_waiting: Largest number of requests that wait for the model; further ones get status 503.
         most_seconds: Time limit for receiving a request.
@@ -95,6 +98,7 @@ def serve(
         host,
         port,
         most_items=most_items,
+        most_words=most_words,
         most_bytes=most_bytes,
         most_waiting=most_waiting,
         most_seconds=most_seconds,

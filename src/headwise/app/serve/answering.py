@@ -17,6 +17,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Unpack
 
+from headwise.app.serve.serve_errors import REQUEST, RequestError
+from headwise.app.serve.word_budget import NO_LIMIT, WordBudget
 from headwise.app.session import OpenArguments, Session, open_session
 from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import ConfigError, HeadwiseError
@@ -24,22 +26,11 @@ from headwise.data.errors import DataError
 from headwise.data.items.dataset import InputRow
 
 _OPEN = Path("/proc/self/fd")
-REQUEST = "the request"
-"""The name of the input in messages, in place of a file name."""
 _FILE_OPTIONS = frozenset(("format", "header", "delimiter", "quoting", "escape", "encoding"))
 """Options of file formats."""
 _MISSING_COLUMN_CODES = ("HW111", "HW131", "HW147", "HW285")  # errors about missing columns
 _FLAG = re.compile(r"(?<!\w)--[a-z]")
 _FLAG_ASIDE = re.compile(r" \(--[a-z][^()]*\)")
-
-
-class RequestError(HeadwiseError):
-    """A request that cannot be answered.
-
-    Codes: HW903 the content is invalid, HW904 it is too large, HW907 the server cannot store it.
-    """
-
-    code = "HW903"
 
 
 class ModelService:
@@ -162,27 +153,31 @@ class ModelService:
             record = dict.fromkeys(self._names, "a") | dict.fromkeys(self._tabular, "")
             self.predict([record] if self._names else [])
 
-    def predict(self, records: Sequence[JsonMapping]) -> list[str]:
+    def predict(self, records: Sequence[JsonMapping], budget: WordBudget = NO_LIMIT) -> list[str]:
         """The predictions of records: the JSON objects that `headwise predict --format-out jsonl` writes.
 
         Raises:
-            HeadwiseError: The records cannot be read.
+            HeadwiseError: The records cannot be read, or have too many words.
         """
-        (answer,) = self.predict_requests([records])
+        (answer,) = self.predict_requests([records], budget)
         if isinstance(answer, HeadwiseError):
             raise answer
         return answer
 
     def predict_requests(
-        self, requests: Sequence[Sequence[JsonMapping]]
+        self, requests: Sequence[Sequence[JsonMapping]], budget: WordBudget = NO_LIMIT
     ) -> list[list[str] | HeadwiseError]:
         """The predictions of several requests, computed together; each is what the request alone would get.
+
+        Args:
+            requests: The records of each request.
+            budget: The most words per request.
 
         Returns:
             For each request its predictions (see `predict`), or the error of reading it.
         """
         with self._one:
-            read = self._read_requests(requests)
+            read = [_within(part, budget) for part in self._read_requests(requests)]
             rows = [row for part in read if not isinstance(part, HeadwiseError) for row in part]
             predictions = iter(
                 self._predictor.predict_uncounted([row.item for row in rows]) if rows else ()
@@ -200,17 +195,20 @@ class ModelService:
                     )
             return answers
 
-    def explain(self, records: Sequence[JsonMapping]) -> list[Any]:
+    def explain(self, records: Sequence[JsonMapping], budget: WordBudget = NO_LIMIT) -> list[Any]:
         """The explanations of the predictions of records: `Explanation` objects, whose `item` is the index
         of the record.
 
         Raises:
-            HeadwiseError: The records cannot be read, or the model has no explanations.
+            HeadwiseError: The records cannot be read or have too many words, or the model has no
+                explanations.
         """
         if not records:
             return []
         with self._one:
-            return self.session.explain([row.item for row in self._read(records)])
+            items = [row.item for row in self._read(records)]
+            budget.check_explanation(items, self.item_type)
+            return self.session.explain(items)
 
     def _read_requests(
         self, requests: Sequence[Sequence[JsonMapping]]
@@ -253,6 +251,18 @@ class ModelService:
                 raise DataError(
                     error.code, error.problem, path=REQUEST, line=error.line, **fields
                 ) from None
+
+
+def _within(
+    part: list[InputRow[Any]] | HeadwiseError, budget: WordBudget
+) -> list[InputRow[Any]] | HeadwiseError:
+    """The rows of a request, or the error that they have too many words."""
+    if not isinstance(part, HeadwiseError):
+        try:
+            budget.check_prediction(row.item for row in part)
+        except RequestError as error:
+            return error
+    return part
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
 from headwise.app.serve.answering import ModelService
+from headwise.app.serve.word_budget import NO_LIMIT, WordBudget
 from headwise.core.config import JsonMapping
 
 MOST_CHARACTERS = 262_144
@@ -36,10 +37,16 @@ class PredictionQueue:
     Args:
         service: The model.
         most_characters: The budget of a batch.
+        budget: The most words of a request.
     """
 
-    def __init__(self, service: ModelService, most_characters: int = MOST_CHARACTERS):
-        self.service, self.most_characters = service, most_characters
+    def __init__(
+        self,
+        service: ModelService,
+        most_characters: int = MOST_CHARACTERS,
+        budget: WordBudget = NO_LIMIT,
+    ):
+        self.service, self.most_characters, self.budget = service, most_characters, budget
         self._waiting: WeakKeyDictionary[asyncio.AbstractEventLoop, deque[_Request]] = WeakKeyDictionary()
         self._workers: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Task[None]] = (
             WeakKeyDictionary()
@@ -68,7 +75,7 @@ class PredictionQueue:
             requests = [request.records for request in batch]
             try:
                 answers: Sequence[list[str] | Exception] = await loop.run_in_executor(
-                    self._thread, self.service.predict_requests, requests
+                    self._thread, self.service.predict_requests, requests, self.budget
                 )
             except Exception as error:  # a defect, or the memory is not enough: each request says so
                 answers = [error] * len(batch)

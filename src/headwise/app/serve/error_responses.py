@@ -1,17 +1,21 @@
 """Exceptions become responses with a status, a code and a message."""
 
+import json
+from collections.abc import Mapping
+from typing import Any
+
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
-from headwise.app.serve.answering import REQUEST, ModelService, RequestError
+from headwise.app.serve.answering import ModelService
 from headwise.app.serve.http_bodies import RequestBody
 from headwise.app.serve.middleware import error_response
+from headwise.app.serve.serve_errors import REQUEST, TOO_LARGE, RequestError
 from headwise.core.allocator import is_out_of_memory
 from headwise.core.errors import HeadwiseError
 
-TOO_LARGE = "HW904"
 _TOO_SLOW = "HW906"
 _NO_PLACE = "HW907"
 _DEFECT = "HW908"
@@ -20,6 +24,20 @@ _PARSE_ERROR = "There was an error parsing the body"  # FastAPI's
 _NOT_JSON = (
     f"{REQUEST}: cannot be read as JSON; expected UTF-8, uncompressed, no numbers of thousands of digits"
 )
+
+
+_EXAMPLE = 'expected an object such as {"texts": ["one text", "another one"]}'
+_TWO_TEXTS = "a list of two texts"
+_EXPECTED = {
+    "list_type": "a list",
+    "string_type": "a text",
+    "dict_type": "an object",
+    "tuple_type": _TWO_TEXTS,
+    "missing": _TWO_TEXTS,
+    "too_long": _TWO_TEXTS,
+}
+"""What is expected of a value in a body, by pydantic's type of the problem."""
+_SHOWN = 40  # characters of a value
 
 
 def add_error_handlers(app: FastAPI, default: ModelService) -> None:
@@ -47,9 +65,9 @@ def add_error_handlers(app: FastAPI, default: ModelService) -> None:
                 f"{REQUEST}: the field {place!r}; expected one of {', '.join(RequestBody.model_fields)}"
             )
             return error_response(request.scope, 422, RequestError.code, message)
-        why = first.get("ctx", {}).get("error", "")  # for a body that is not JSON
-        message = f"{place}{': ' * bool(place)}{first['msg']}{': ' * bool(why)}{why}"
-        return error_response(request.scope, 422, RequestError.code, f"{REQUEST}: {message}")
+        return error_response(
+            request.scope, 422, RequestError.code, f"{REQUEST}: {_body_problem(first, place)}"
+        )
 
     @app.exception_handler(HTTPException)
     def refused_before(request: Request, error: HTTPException) -> Response:
@@ -65,6 +83,18 @@ def add_error_handlers(app: FastAPI, default: ModelService) -> None:
             return error_response(request.scope, 507, _NO_MEMORY, message)
         message = f"{REQUEST}: headwise failed; see the standard error of the server"
         return error_response(request.scope, 500, _DEFECT, message)
+
+
+def _body_problem(problem: Mapping[str, Any], place: str) -> str:
+    """What is wrong with a body that is no request, in words of JSON instead of Python."""
+    if not place:
+        return f"{'nothing' if problem['type'] == 'missing' else 'no object'}; {_EXAMPLE}"
+    if problem["type"] in _EXPECTED:
+        value = json.dumps(problem["input"], ensure_ascii=False)
+        value = value if len(value) <= _SHOWN else f"{value[:_SHOWN]}…"
+        return f"{place}: {value}; expected {_EXPECTED[problem['type']]}"
+    why = problem.get("ctx", {}).get("error", "")  # for a body that is not JSON
+    return f"{place}: {problem['msg']}{': ' * bool(why)}{why}; {_EXAMPLE}"
 
 
 def content_type_problem(request: Request) -> str:

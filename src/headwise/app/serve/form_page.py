@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from markupsafe import Markup
 
 from headwise.app.serve.answering import ModelService
+from headwise.app.serve.word_budget import NO_LIMIT, WordBudget
 from headwise.core.config import JsonObject
 from headwise.core.errors import HeadwiseError
 from headwise.core.html import Cell, Table, render
@@ -22,6 +23,7 @@ def form_page(
     links: Mapping[str, str] | None = None,
     examples: Sequence[str] = (),
     root: str = "",
+    budget: WordBudget = NO_LIMIT,
 ) -> str:
     """The page with the form, and with the prediction if `texts` is not empty.
 
@@ -31,11 +33,12 @@ def form_page(
         links: The addresses of the pages of other models, by name.
         examples: Texts to try; a model of pairs or bags offers none.
         root: The relative address of the application, empty or with a slash at the end.
+        budget: The most words of the texts.
     """
     titles = _TITLES.get(answering.item_type.sides, ())
     values = {"problem": "", "predictions": [], "explanations": []}
     if titles and len(texts) == len(titles):
-        values |= _answer(answering, texts)
+        values |= _answer(answering, texts, budget)
     page = render(
         "form.html.jinja",
         title=answering.name,
@@ -50,16 +53,16 @@ def form_page(
     return str(page)
 
 
-def _answer(answering: ModelService, texts: Sequence[str]) -> dict[str, object]:
+def _answer(answering: ModelService, texts: Sequence[str], budget: WordBudget) -> dict[str, object]:
     """The prediction and, if the model has explanations, its explanation, as values of the form."""
     try:
         records = answering.records(pairs=[texts]) if len(texts) == 2 else answering.records(texts)
-        predictions = [_prediction(json.loads(line)) for line in answering.predict(records)]
+        predictions = [_prediction(json.loads(line)) for line in answering.predict(records, budget)]
     except HeadwiseError as error:
         return {"problem": answering.client_message(error)}
     try:
-        return {"predictions": predictions, "explanations": list(answering.explain(records))}
-    except HeadwiseError:  # models without explanations
+        return {"predictions": predictions, "explanations": list(answering.explain(records, budget))}
+    except HeadwiseError:  # models without explanations, and texts that are too long for one
         return {"predictions": predictions}
 
 

@@ -19,10 +19,10 @@ except ImportError as error:
 
     raise serve_not_installed(error) from None
 
-from headwise.app.serve.answering import REQUEST, ModelService, RequestError
+from headwise.app.serve.answering import ModelService
 from headwise.app.serve.api_page import api_page
 from headwise.app.serve.batching import PredictionQueue
-from headwise.app.serve.error_responses import TOO_LARGE, add_error_handlers, content_type_problem
+from headwise.app.serve.error_responses import add_error_handlers, content_type_problem
 from headwise.app.serve.form_page import form_page
 from headwise.app.serve.http_bodies import (
     Explanations,
@@ -43,6 +43,8 @@ from headwise.app.serve.middleware import (
     RequestMetrics,
     WaitingLimit,
 )
+from headwise.app.serve.serve_errors import REQUEST, TOO_LARGE, RequestError
+from headwise.app.serve.word_budget import WordBudget
 from headwise.core.config import JsonObject
 from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
@@ -73,6 +75,7 @@ def create_app(
     services: ModelService | Sequence[ModelService],
     *,
     most_items: int = 1_000,
+    most_words: int = 250_000,
     most_bytes: int = 10_000_000,
     most_waiting: int = 64,
     most_seconds: float = 60,
@@ -87,6 +90,8 @@ def create_app(
     Args:
         services: The loaded model, or several; the first answers requests that name none.
         most_items: The most texts (pairs, records) per request.
+        most_words: The most words per request, which limit how long it occupies the model. Explanations
+            count as what takes as long to predict, see `headwise.app.serve.word_budget`.
         most_bytes: The largest request body, in bytes.
         most_waiting: The most concurrent requests to the model; further ones get the status 503.
         most_seconds: The longest time until a request has arrived completely, in seconds.
@@ -101,7 +106,10 @@ def create_app(
     Raises:
         ConfigError: There is no model, or two have one name.
     """
-    served = _ServedModels.of([services] if isinstance(services, ModelService) else services, most_items)
+    budget = WordBudget(most_words)
+    served = _ServedModels.of(
+        [services] if isinstance(services, ModelService) else services, most_items, budget
+    )
     app = _App(
         title=f"headwise: {', '.join(served.services)}",
         version=__version__,
@@ -145,13 +153,15 @@ class _ServedModels:
     Attributes:
         services: The models by name; the first answers requests that name none.
         most_items: The most texts (pairs, records) per request.
+        budget: The most words per request.
     """
 
     services: Mapping[str, ModelService]
     most_items: int
+    budget: WordBudget
 
     @classmethod
-    def of(cls, services: Sequence[ModelService], most_items: int) -> "_ServedModels":
+    def of(cls, services: Sequence[ModelService], most_items: int, budget: WordBudget) -> "_ServedModels":
         """Models by the names of their folders.
 
         Raises:
@@ -164,7 +174,7 @@ class _ServedModels:
         if count > 1:
             folders = ", ".join(str(service.folder) for service in services if service.name == name)
             raise ConfigError(f"{count} models are called {name!r} ({folders}); rename the folders")
-        return cls({service.name: service for service in services}, most_items)
+        return cls({service.name: service for service in services}, most_items, budget)
 
     @property
     def default(self) -> ModelService:
@@ -241,14 +251,16 @@ def _add_model_facts(app: _App, served: _ServedModels) -> None:
 
 def _add_predictions(app: _App, served: _ServedModels) -> None:
     """The endpoints that predict and explain."""
-    queues = {name: PredictionQueue(service) for name, service in served.services.items()}
+    queues = {
+        name: PredictionQueue(service, budget=served.budget) for name, service in served.services.items()
+    }
 
     async def predicted(body: RequestBody, request: Request, name: str) -> Response:
         lines = await queues[name].predict(served.records(body, request, served.services[name]))
         return Response(f'{{"predictions": [{", ".join(lines)}]}}', media_type="application/json")
 
     def explained(body: RequestBody, request: Request, service: ModelService) -> Response:
-        explanations = service.explain(served.records(body, request, service))
+        explanations = service.explain(served.records(body, request, service), served.budget)
         lines = [json_text({"item": one.item, **one.to_json()}) for one in explanations]
         return Response(f'{{"explanations": [{", ".join(lines)}]}}', media_type="application/json")
 
@@ -280,7 +292,8 @@ def _add_pages(app: _App, served: _ServedModels, examples: Sequence[str]) -> Non
     def page(service: ModelService, prefix: str, texts: Sequence[str] = ()) -> str:
         names = served.services if len(served.services) > 1 else ()
         links = {name: f"{prefix}{quote(name, safe='')}/" for name in names}
-        return form_page(service, texts, links, examples, root="../../" if prefix == "../" else "")
+        root = "../../" if prefix == "../" else ""
+        return form_page(service, texts, links, examples, root, served.budget)
 
     async def texts_of(request: Request) -> list[str]:
         fields = parse_qs((await request.body()).decode("utf-8", "replace"), keep_blank_values=True)

@@ -23,6 +23,7 @@ def serve(
     port: int = 8000,
     *,
     most_items: int = 1_000,
+    most_words: int = 250_000,
     most_bytes: int = 10_000_000,
     most_waiting: int = 64,
     most_seconds: float = 60,
@@ -41,7 +42,7 @@ def serve(
             that name none.
         host: The address to listen on.
         port: The port to listen on; 0 for a free one.
-        most_items, most_bytes, most_waiting, most_seconds, root_path, cors, examples: See
+        most_items, most_words, most_bytes, most_waiting, most_seconds, root_path, cors, examples: See
             `headwise.app.serve.http_app.create_app`.
         grace_seconds: See `headwise.app.serve.middleware.run_server`.
         log: A file to which a line is appended for each request; "-" is standard error.
@@ -55,7 +56,8 @@ def serve(
     """
     if not 0 <= port < 65_536:
         raise ConfigError(f"--port {port}; expected 0 (any that is free) to 65535")
-    limits = {"most_items": most_items, "most_bytes": most_bytes, "most_waiting": most_waiting}
+    limits = {"most_items": most_items, "most_words": most_words}
+    limits |= {"most_bytes": most_bytes, "most_waiting": most_waiting}
     _check_counts(**limits, batch_tokens=answering.get("batch_tokens", 1))
     _check_times(most_seconds=most_seconds, grace_seconds=grace_seconds)
     root_path = root_path.rstrip("/")

@@ -29,7 +29,7 @@ except ImportError as error:
 
     raise serve_not_installed(error) from None
 
-from headwise.app.serve.answering import REQUEST, RequestError
+from headwise.app.serve.serve_errors import REQUEST, RequestError
 from headwise.core.config import JsonMapping
 
 _TOO_MANY = "HW905"

@@ -3,6 +3,11 @@
 from headwise.core.errors import HeadwiseError
 from headwise.core.extras import install_line
 
+REQUEST = "the request"
+"""The name of the input in messages, in place of a file name."""
+TOO_LARGE = "HW904"
+"""The code of requests that are too large."""
+
 
 class ServeError(HeadwiseError):
     """A model cannot be served.
@@ -16,6 +21,15 @@ class ServeError(HeadwiseError):
 
 class ServeNotInstalledError(ServeError, ModuleNotFoundError):
     """HW901: a library of the extra `serve` is not installed."""
+
+
+class RequestError(HeadwiseError):
+    """A request that cannot be answered.
+
+    Codes: HW903 the content is invalid, HW904 it is too large, HW907 the server cannot store it.
+    """
+
+    code = "HW903"
 
 
 def serve_not_installed(error: ImportError) -> ServeNotInstalledError:
