@@ -14,7 +14,7 @@ from cyclopts import App, CycloptsError
 from headwise.app.cli import main
 from headwise.app.cli.command_line import _parsed, build_app
 from headwise.app.cli.flags import SECTION_HEADINGS, flag_values, flags, flags_of, section_values
-from headwise.app.cli.train_help import unnamed_flags
+from headwise.app.cli.short_help import unnamed_flags
 
 
 @dataclass(frozen=True)
@@ -194,6 +194,27 @@ def test_the_task_at_hand_is_that_of_the_file(run, tmp_path):
     _, out, _ = run("train", "no.conll", "--help", "--encoder", "bilstm")
     assert "--tagger.crf" not in out
     assert "--encoder.heads" not in out
+
+
+@pytest.mark.parametrize("command", ["predict", "evaluate", "explain"])
+def test_help_of_a_command_with_a_model_has_the_flags_of_its_task(run, command, model):
+    complete = shown_flags(run(command, "--help")[1])
+    code, out, _ = run(command, str(model), "--help")
+    assert code == 0
+    assert f"(task classify); headwise {command} --help lists all" in " ".join(out.split())
+    omitted = complete - shown_flags(out)
+    assert {"--first-column", "--tag-column", "--bag-column"} <= omitted
+    assert not omitted & {"--text-column", "--format", "--encoding", "--parses"}
+    assert shown_flags(out) < complete
+    assert ("--label-column" in shown_flags(out)) == (command == "evaluate")
+
+
+def test_help_of_a_command_with_a_folder_that_is_no_model_has_all_flags(run, tmp_path):
+    (tmp_path / "config.json").write_text('{"model": []}')
+    for words in ([], [str(tmp_path)], ["missing"]):
+        assert "--tag-column" in run("predict", *words, "--help")[1]
+    (tmp_path / "config.json").write_text('{"model": {"task": "juggle"}}')
+    assert "--tag-column" in run("predict", str(tmp_path), "--help")[1]
 
 
 def test_every_flag_works_however_little_of_it_is_shown(run, tmp_path):

@@ -1,6 +1,7 @@
 """`headwise` itself: help, errors, exit codes."""
 
 import gc
+import re
 import signal
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import pytest
 
 from headwise import __version__
 from headwise.app import session
-from headwise.app.cli import COMMANDS, main
+from headwise.app.cli import COMMAND_GROUPS, COMMANDS, main
 from headwise.app.workflows import train
 from headwise.core import allocator
 
@@ -63,11 +64,12 @@ def test_doctor_runs_without_torch(tmp_path):
     assert not done.stderr
 
 
-def test_help_lists_the_commands_in_order(run):
+def test_help_lists_the_commands_in_order_and_by_purpose(run):
     code, out, _ = run("--help")
     assert code == 0
-    places = [out.index(f" {name} ") for name in COMMANDS]
-    assert places == sorted(places)
+    headings = [out.index(f" {heading} ") for heading in (*COMMAND_GROUPS, "Help and completion")]
+    for start, end, group in zip(headings, headings[1:], COMMAND_GROUPS.values(), strict=False):
+        assert re.findall(r"^\S (\w+) ", out[start:end], re.MULTILINE) == list(group)
     assert all(summary in out for summary in COMMANDS.values())
 
 

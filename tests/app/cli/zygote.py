@@ -33,7 +33,7 @@ def serve(requests: socket.socket) -> None:
         import_module(f"headwise.app.cli.{name}_command")
     for name in LOADED_BY_COMMANDS:
         import_module(f"headwise.{name}")
-    import_module("headwise.app.cli.train_help").unnamed_flags([])  # describes all flags
+    import_module("headwise.app.cli.short_help").unnamed_flags([])  # describes all flags
     with contextlib.suppress(ImportError):
         import_module("headwise.app.serve.http_app")
         import_module("uvicorn")

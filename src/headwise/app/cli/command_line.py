@@ -11,6 +11,7 @@ from cyclopts import (
     App,
     Argument,
     CycloptsError,
+    Group,
     UnknownCommandError,
     UnknownOptionError,
     UnusedCliTokensError,
@@ -21,28 +22,38 @@ from headwise.app.cli.path_checks import forget_checks, run_checks
 from headwise.core.errors import ConfigError, close_names
 from headwise.core.version import __version__
 
-COMMANDS = {
-    "train": "Train a model on a labelled file, and evaluate it.",
-    "evaluate": "Score a model on a labelled file.",
-    "predict": "Predict the labels of a file of any size.",
-    "explain": "Show how much each word contributes to a prediction.",
-    "serve": "Serve a model over HTTP.",
-    "report": "Write a page about a model for a browser.",
-    "calibrate": "Refit probabilities and thresholds on labelled texts.",
-    "export": "Export a model to ONNX, or to an offline web page.",
-    "distill": "Train a small model on labels and on a teacher's predictions.",
-    "pretrain": "Train a base (static embeddings) on unlabelled texts.",
-    "sample": "Continue a text with a language model, symbol by symbol.",
-    "doctor": "Check data files before training.",
-    "tune": "Search for the settings that suit a file.",
-    "curve": "Estimate the gain from more labelled texts (learning curve).",
-    "suggest": "Choose the texts to label next (active learning).",
-    "noise": "Rank the labels of a file that are likely to be wrong.",
-    "priors": "List the priors of attention heads, or search the best ones.",
-    "probe": "Measure the attention span of each head of an encoder.",
-    "heads": "Measure the importance of attention heads; prune heads.",
+COMMAND_GROUPS = {
+    "Train and use a model": {
+        "train": "Train a model on a labelled file, and evaluate it.",
+        "evaluate": "Score a model on a labelled file.",
+        "predict": "Predict the labels of a file of any size.",
+        "explain": "Show how much each word contributes to a prediction.",
+        "serve": "Serve a model over HTTP.",
+        "report": "Write a page about a model for a browser.",
+        "export": "Export a model to ONNX, or to an offline web page.",
+    },
+    "Improve data and model": {
+        "doctor": "Check data files before training.",
+        "noise": "Rank the labels of a file that are likely to be wrong.",
+        "suggest": "Choose the texts to label next (active learning).",
+        "curve": "Estimate the gain from more labelled texts (learning curve).",
+        "tune": "Search for the settings that suit a file.",
+        "calibrate": "Refit probabilities and thresholds on labelled texts.",
+    },
+    "Unlabelled texts and language models": {
+        "distill": "Train a small model on labels and on a teacher's predictions.",
+        "pretrain": "Train a base (static embeddings) on unlabelled texts.",
+        "sample": "Continue a text with a language model, symbol by symbol.",
+    },
+    "Attention heads": {
+        "priors": "List the priors of attention heads, or search the best ones.",
+        "probe": "Measure the attention span of each head of an encoder.",
+        "heads": "Measure the importance of attention heads; prune heads.",
+    },
 }
-"""The subcommands and their summaries: `NAME` is the function `NAME` in the file `NAME_command.py`."""
+"""The subcommands and their summaries, under the headings of the help. `NAME` is the function `NAME` in the
+file `NAME_command.py`."""
+COMMANDS = {name: summary for group in COMMAND_GROUPS.values() for name, summary in group.items()}
 
 _COMPLETION = {
     "install": "Complete commands and flags in this shell.",
@@ -78,6 +89,8 @@ _RENAMED_OPTIONS = {
 
 HELP = ("--help", "-h")
 ALL = "--help-all"
+_WITH_FEWER_FLAGS = ("train", "evaluate", "predict", "explain")
+"""Commands with flags that depend on the task; see `headwise.app.cli.short_help`."""
 
 
 def build_app(command: str = "", arguments: Sequence[str] = (), *, only_named: bool = False) -> App:
@@ -90,8 +103,13 @@ def build_app(command: str = "", arguments: Sequence[str] = (), *, only_named: b
         only_named: Whether train has only the flags that the arguments name; wrong ones are then an error
             with a message that does not know the others.
     """
+    headings = {
+        heading: Group(heading, sort_key=place)
+        for place, heading in enumerate((*COMMAND_GROUPS, "Help and completion"))
+    }
     app = App(
         name="headwise",
+        group_commands=headings["Help and completion"],  # the group of --help and --version
         version=__version__,
         help="""Train your own small, fast text classifiers, taggers and sentence-pair models on a CPU.
 
@@ -104,18 +122,17 @@ def build_app(command: str = "", arguments: Sequence[str] = (), *, only_named: b
     )
     for place, (name, summary) in enumerate(COMMANDS.items()):
         path: Any = f"headwise.app.cli.{name}_command:{name}"
-        if name == command == "train" and set(HELP) & set(arguments) and ALL not in arguments:
-            from headwise.app.cli.train_help import train_with_short_help
+        if name == command and name in _WITH_FEWER_FLAGS and ALL not in arguments:
+            from headwise.app.cli.short_help import with_fewer_flags
 
-            path = train_with_short_help(arguments)
-        elif name == command == "train" and only_named and not {*HELP, ALL} & set(arguments):
-            from headwise.app.cli.train_help import train_without, unnamed_flags
-
-            path = train_without(unnamed_flags(arguments))
-        app.command(path, name=name, help=None if name == command else summary, sort_key=place)
+            asks_for_help = not set(HELP).isdisjoint(arguments)
+            path = with_fewer_flags(name, arguments, for_help=asks_for_help, only_named=only_named) or path
+        heading = next(heading for heading, group in COMMAND_GROUPS.items() if name in group)
+        summary_shown = None if name == command else summary
+        app.command(path, name=name, help=summary_shown, group=headings[heading], sort_key=place)
     for verb, summary in _COMPLETION.items():
         path, name = f"headwise.app.cli.command_line:{verb}_completion", f"--{verb}-completion"
-        app.command(path, name=name, help=None if name == command else summary, group="Completion")
+        app.command(path, name=name, help=None if name == command else summary)
     return app
 
 

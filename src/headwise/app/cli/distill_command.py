@@ -14,8 +14,8 @@ from headwise.app.cli.argument_types import (
     Switch,
 )
 from headwise.app.cli.flags import flag_values, flags_of, section_flags
+from headwise.app.cli.short_help import DEFAULT_TASK
 from headwise.app.cli.train_command import train
-from headwise.app.cli.train_help import DEFAULT_TASK
 
 _HIDDEN_FLAGS = {flag.name for flag in flags_of("data") if flag.owners and DEFAULT_TASK not in flag.owners}
 

@@ -1,6 +1,8 @@
-"""`headwise train --help`: the most important flags for the task; `--help-all` shows all."""
+"""Help with fewer flags: `headwise train --help` omits rare flags and those of other tasks, which
+`--help-all` shows; commands whose model is named omit those of other tasks."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from importlib import import_module
 from inspect import cleandoc, signature
 from pathlib import Path
 from types import FunctionType
@@ -8,20 +10,91 @@ from typing import Annotated, Any, get_args
 
 from cyclopts import Parameter
 
-from headwise.app.cli.flags import SECTION_HEADINGS, Flag, all_section_flags, flags_of
+from headwise.app.cli.flags import (
+    LABEL_SETTINGS,
+    SECTION_HEADINGS,
+    Flag,
+    all_section_flags,
+    flags_of,
+    section_flags,
+)
+from headwise.artifacts.model_folder import StoreError, parse_json, read_limited
 from headwise.core.errors import HeadwiseError
+from headwise.core.folder_layout import CONFIG
 from headwise.models.tasks import TASKS
 from headwise.nn.encoders.encoder_configs import DEFAULT_ENCODER
+
+
+def with_fewer_flags(
+    name: str, words: Sequence[str], *, for_help: bool, only_named: bool
+) -> Callable[..., Any] | None:
+    """A copy of a command that has, or shows, only some of its flags; None if it needs all.
+
+    Args:
+        name: The command: train, or one of `HIDDEN_WITH_MODEL`.
+        words: The arguments after it.
+        for_help: Whether they ask for help.
+        only_named: Whether train has only the flags that they name.
+    """
+    if for_help:
+        return train_with_short_help(words) if name == "train" else command_with_short_help(name, words)
+    return train_without(unnamed_flags(words)) if name == "train" and only_named else None
 
 
 def train_without(omit: Mapping[str, Collection[str]]) -> Callable[..., Any]:
     """A copy of `train` without the flags of these settings, by section."""
     from headwise.app.cli.train_command import train
 
-    made = FunctionType(train.__code__, train.__globals__, train.__name__)
-    made.__doc__, made.__kwdefaults__ = train.__doc__, train.__kwdefaults__
-    made.__annotations__ = {**train.__annotations__, "settings": all_section_flags(omit)}
+    return _copied(train, settings=all_section_flags(omit))
+
+
+def _copied(command: Any, **annotations: Any) -> Any:
+    """A copy of a command with other annotations of these parameters."""
+    made = FunctionType(command.__code__, command.__globals__, command.__name__)
+    made.__doc__, made.__kwdefaults__ = command.__doc__, command.__kwdefaults__
+    made.__annotations__ = {**command.__annotations__, **annotations}
     return made
+
+
+HIDDEN_WITH_MODEL = {"predict": LABEL_SETTINGS, "explain": LABEL_SETTINGS, "evaluate": frozenset[str]()}
+"""Commands whose first argument is a model, with the reading flags that their help never has."""
+
+
+def command_with_short_help(name: str, words: Sequence[str]) -> Callable[..., Any] | None:
+    """A copy of a command whose help omits the reading flags of other tasks than the model's; None if no
+    model is named.
+
+    Args:
+        name: The command, one of `HIDDEN_WITH_MODEL`.
+        words: The arguments after it.
+    """
+    task = _task_of_model(words)
+    if task is None:
+        return None
+    command = getattr(import_module(f"headwise.app.cli.{name}_command"), name)
+    other_tasks = {flag.name for flag in flags_of("data") if flag.owners and task not in flag.owners}
+    made = _copied(command, read=section_flags("data", HIDDEN_WITH_MODEL[name] | other_tasks))
+    made.__doc__ = _with_explanation(
+        command, f"Shown are the flags for {words[0]} (task {task}); headwise {name} --help lists all."
+    )
+    return made
+
+
+def _task_of_model(words: Sequence[str]) -> str | None:
+    """The task of the model folder that the arguments begin with, if they do."""
+    if not words or not Path(words[0]).is_dir():
+        return None
+    try:
+        task = parse_json(read_limited(Path(words[0], CONFIG)), CONFIG)["model"]["task"]
+    except (StoreError, KeyError, TypeError):  # the help does not report errors in folders
+        return None
+    return task if isinstance(task, str) and task in TASKS else None
+
+
+def _with_explanation(command: Callable[..., Any], explanation: str) -> str:
+    """The docstring of a command with one more paragraph, after its summary."""
+    summary, _, rest = cleandoc(command.__doc__ or "").partition("\n\n")  # None with python -OO
+    return f"{summary}\n\n{explanation}\n\n{rest}"
 
 
 def unnamed_flags(words: Sequence[str]) -> dict[str, set[str]]:
@@ -116,12 +189,11 @@ def train_with_short_help(words: Sequence[str]) -> Callable[..., Any]:
             kind, *parameters = get_args(train.__annotations__[name])
             made.__annotations__[name] = Annotated[kind, *parameters, Parameter(show=False)]
             count += 1
-    summary, _, rest = cleandoc(train.__doc__ or "").partition("\n\n")  # None with python -OO
-    explanation = (
+    made.__doc__ = _with_explanation(
+        train,
         f"Shown are the flags that matter most for the task {task}; --help-all lists {count} more, and "
-        "--task NAME --help those of another task."
+        "--task NAME --help those of another task.",
     )
-    made.__doc__ = f"{summary}\n\n{explanation}\n\n{rest}"
     return made
 
 
