@@ -74,7 +74,7 @@ def test_each_kind_is_read_and_split(task, files):
     assert len({own.sha256 for own in prints.values()}) == 3
     assert all(prints[name].texts == sizes[name] for name in sizes)
     assert not any("train.csv" in note for note in parts.notes)
-    assert kind.nouns.many in parts.sizes
+    assert kind.nouns.many in parts.sizes()
 
 
 @pytest.mark.parametrize("task", ITEM_TYPES_BY_TASK)
@@ -136,9 +136,11 @@ def test_overlaps_are_counted(tmp_path):
 
 
 def test_notes_name_the_part_where_there_are_several(files):
-    notes = read_parts(ITEM_TYPES_BY_TASK["classify"], **files("classify", train=60, test=20)).notes
+    parts = read_parts(ITEM_TYPES_BY_TASK["classify"], **files("classify", train=60, test=20))
+    notes = parts.notes
     assert notes[0] == "train: format csv guessed from the suffix .csv - override with --format"
-    assert any(note.startswith("train: split into") for note in notes)
+    assert parts.split_note.startswith("train: split into")
+    assert not any("split into" in note for note in notes)
     assert any(note.startswith("test: columns guessed") for note in notes)
 
 

@@ -84,7 +84,7 @@ class TrainingPlan:
         data: The data.
         run_config: The settings.
         vectors: The word vectors of `run_config.vectors.file`; None without.
-        notes: Notes for the user on the choice of settings.
+        base_note: A note for the user on the choice of the base; "" if there is none.
         limit: The limit on the words of a text.
     """
 
@@ -92,7 +92,7 @@ class TrainingPlan:
     data: RunData
     run_config: RunConfig
     vectors: WordVectors | None = None
-    notes: tuple[str, ...] = ()
+    base_note: str = ""
     limit: WordLimit = NO_LIMIT
 
     @cached_property
@@ -105,10 +105,17 @@ class TrainingPlan:
         """The data labelled by people, within the word limit."""
         return self.limit.apply(self.data.gold_parts)
 
+    @cached_property
+    def folds(self) -> int:
+        """The number of folds of a run that is cross-fitted: each training and dev item is held out once.
+        0 if it is not."""
+        crosses = self.data.distillation is None and uses_folds(self.task, self.parts, self.run_config)
+        return self.run_config.train.folds if crosses else 0
+
     @property
-    def uses_folds(self) -> bool:
-        """Whether the run is cross-fitted: each training and dev item is held out once."""
-        return self.data.distillation is None and uses_folds(self.task, self.parts, self.run_config)
+    def notes(self) -> list[str]:
+        """Notes for the user on the parts and on the choice of settings."""
+        return [note for note in ("" if self.folds else self.parts.split_note, self.base_note) if note]
 
     def fit(
         self,

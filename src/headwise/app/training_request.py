@@ -156,9 +156,9 @@ class TrainingRequest:
         files = {"train": InMemoryData([*items, *(dev or ())], labels)} if labels else {}
         if dev is not None:
             files["dev"] = InMemoryData(dev, labels)
-            return RunData(DataParts(item_type, items, dev, [], (), files, outside))
+            return RunData(DataParts(item_type, items, dev, [], files=files, out_of_scope=outside))
         cut = item_type.split(items, split.dev, seed=split.seed)
-        return RunData(DataParts(item_type, cut.train, cut.dev, [], cut.notes, files, outside))
+        return RunData(DataParts(item_type, cut.train, cut.dev, [], files=files, out_of_scope=outside))
 
     def plan(
         self, data: RunData, *, sources: SettingsSources | None = None, reporter: Reporter = NULL_REPORTER
@@ -194,7 +194,7 @@ class TrainingRequest:
             previous.check(run_config)
             run_config = replace(run_config, init_from=previous)
         limit = _word_limit(run_config, data)
-        return TrainingPlan(self.task, data, run_config, vectors, (base.note,) if base.note else (), limit)
+        return TrainingPlan(self.task, data, run_config, vectors, base.note, limit)
 
     def _plan_base(
         self, layers: Sequence[Sections], data: RunData, sources: SettingsSources

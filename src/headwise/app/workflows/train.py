@@ -6,7 +6,7 @@ Each stage takes what the stage before it returns, a frozen dataclass: `Training
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from headwise.app.configuration import Sections
@@ -117,8 +117,7 @@ class TrainingJob:
         """
         data = request.read(self.files)
         resume_collection()
-        # Whether the note of the split holds, the plan knows: folds need no dev part.
-        self.reporter.notes(note for note in data.parts.notes if note != data.parts.split_note)
+        self.reporter.notes(data.parts.notes)
         warn_of_label_problems(data.parts, request, self.reporter)
         gold_parts = apply_line_lists(data.parts, request, self.files, self.reporter)
         if self.distillation is None:
@@ -144,8 +143,6 @@ class TrainingJob:
     def plan(self, request: TrainingRequest, data: RunData) -> TrainingPlan:
         """The settings for the data; all that can go wrong does so before training."""
         plan = request.plan(data, reporter=self.reporter)
-        if plan.parts.split_note and not plan.uses_folds:
-            self.reporter.note(plan.parts.split_note)
         self.reporter.notes(plan.notes)
         encoder = plan.run_config.model.encoder
         if self.files.parses != NO_PARSES and not needs_trees(encoder):
@@ -153,10 +150,7 @@ class TrainingJob:
             self.reporter.note(f"--parses: {note}")
         if warning := plan.limit.message(plan.parts.item_type.nouns.many):
             self.reporter.warn(warning)
-        run_config = plan.run_config
-        if not plan.uses_folds:
-            run_config = replace(run_config, train=replace(run_config.train, folds=0))
-        for message in plan.task.data_messages(plan.parts, run_config):
+        for message in plan.task.data_messages(plan.parts, plan.run_config.model, plan.folds):
             self.reporter.message(message)
         check_parses(data.gold_parts, plan.run_config)
         if self.distillation is None:

@@ -31,12 +31,13 @@ class DataParts(Generic[Part]):
         train: The training items.
         dev: The development items, for early stopping and for fitting hyperparameters.
         test: The held-out test items; may be empty.
-        notes: Notes for the user on how the parts were read and split.
+        notes: Notes for the user on how the parts were read.
         files: The data set of each file by the part it was given for, as `ItemType.read` returns it. The
             data set of the training file includes the parts split off it. Empty for data from memory.
         out_of_scope: Items with the label of unknown texts by the part that they belong to; they are in no
             part.
-        split_note: The note of `notes` with the sizes of the parts that were split off; "" if none were.
+        split_note: The note with the sizes of the parts that were split off; "" if none were. It is the
+            plan's to report, as with folds there is no dev part.
         labels: The labels that a model of these data has, in order; by default those of all items. Folds
             and samples of the data have those of the whole. Empty where labels are tags or no names.
     """
@@ -71,19 +72,15 @@ class DataParts(Generic[Part]):
         """The items of no label that training may use: those of the training and dev files."""
         return [item for name in ("train", "dev") for item in self.out_of_scope.get(name, ())]
 
-    @property
-    def sizes(self) -> str:
-        """`100 training, 10 dev and 0 test pairs`."""
+    def sizes(self, folds: int = 0) -> str:
+        """`100 training, 10 dev and 0 test pairs`; with folds `110 pairs in 3 folds, each scored by a model
+        that was not trained on it, and 0 test pairs`."""
         train, dev, test = (len(part) for part in (self.train, self.dev, self.test))  # type: ignore
-        return f"{train:,} training, {dev:,} dev and {test:,} test {self.item_type.nouns.many}"
-
-    def fold_sizes(self, folds: int) -> str:
-        """`110 texts in 3 folds, each scored by a model that was not trained on it, and 10 test texts`."""
-        nouns, learnt = self.item_type.nouns, len(self.train) + len(self.dev)  # type: ignore
-        scored = (
-            f"{nouns.count(learnt)} in {folds} folds, each scored by a model that was not trained on it"
-        )
-        return f"{scored}, and {len(self.test):,} test {nouns.many}"  # type: ignore
+        nouns = self.item_type.nouns
+        if not folds:
+            return f"{train:,} training, {dev:,} dev and {test:,} test {nouns.many}"
+        scored = "each scored by a model that was not trained on it"
+        return f"{nouns.count(train + dev)} in {folds} folds, {scored}, and {test:,} test {nouns.many}"
 
     def fingerprints(self) -> dict[str, Fingerprint]:
         """The fingerprint (SHA-256 and counts) of each non-empty part."""
@@ -165,8 +162,8 @@ def read_parts(
     if cut:
         dev_share, test_share = (shares[name] if name in cut else 0 for name in ("dev", "test"))
         done = item_type.split(train_items, dev_share, test_share, split.seed, path=str(train))
-        part_notes += [("train", note) for note in done.notes]
-        split_note = done.notes[0] if item_type.has_keys else ""  # there are no folds of running text
+        split_note, *further = done.notes
+        part_notes += [("train", note) for note in further]
         parts = {"train": done.train, "dev": done.dev, "test": done.test} | {
             name: part for name, part in parts.items() if name != "train"
         }

@@ -46,14 +46,16 @@ class BagTask(LabelTask[BagModel, Bag]):
         if thresholds != "none":
             raise ConfigError("labels of bags have no thresholds: a bag gets its most probable label")
 
-    def data_messages(self, parts: DataParts[Sequence[Bag]], run_config: RunConfig) -> list[ReportMessage]:
+    def data_messages(
+        self, parts: DataParts[Sequence[Bag]], config: ModelConfig, folds: int
+    ) -> list[ReportMessage]:
         sizes = sorted(len(bag.instances) for bag in (*parts.train, *parts.dev, *parts.test))
         features = parts.train[0].instances.shape[1]
         instances = (
             f"{sizes[0]:,} to {sizes[-1]:,} instances (median {sizes[len(sizes) // 2]:,}) with "
             f"{features:,} features"
         )
-        return [ReportMessage(f"{self.sizes(parts, run_config)} of {instances}")]
+        return [ReportMessage(f"{parts.sizes(folds)} of {instances}")]
 
     def shape(self, config: ModelConfig) -> str:
         settings = config.bags

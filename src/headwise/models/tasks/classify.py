@@ -352,12 +352,12 @@ class ClassifyTask(LabelTask["TextClassifierModel", Example]):
         return {"encoder": {"name": "ms-san", "distances": ["word", "none"]}, "base": {"probe": False}}
 
     def data_messages(
-        self, parts: DataParts[Sequence[Example]], run_config: RunConfig
+        self, parts: DataParts[Sequence[Example]], config: ModelConfig, folds: int
     ) -> list[ReportMessage]:
         from headwise.linear.linear_fit import MOST_CELLS
 
-        messages, labels = super().data_messages(parts, run_config), len(parts.labels)
-        if labels * len(parts.train) > MOST_CELLS and run_config.model.linear_model.kind == "linear":
+        messages, labels = super().data_messages(parts, config, folds), len(parts.labels)
+        if labels * len(parts.train) > MOST_CELLS and config.linear_model.kind == "linear":
             few = "a fifth of the texts, not all, and two folds say how to choose the linear model"
             messages.append(ReportMessage(f"{labels:,} labels: {few}, which saves time"))
         return messages

@@ -61,9 +61,11 @@ class LanguageModelTask(Task[LanguageModel, SymbolStream, SymbolStreamData, Lang
                 "--vectors are of words, but a language model learns the vectors of its symbols"
             )
 
-    def data_messages(self, parts: DataParts[SymbolStream], run_config: RunConfig) -> list[ReportMessage]:
-        check_causal(run_config.model.encoder)
-        language, length = run_config.model.language, len(parts.train)
+    def data_messages(
+        self, parts: DataParts[SymbolStream], config: ModelConfig, folds: int
+    ) -> list[ReportMessage]:
+        check_causal(config.encoder)
+        language, length = config.language, len(parts.train)
         sizes = [f"{len(parts.train):,} training", f"{len(parts.dev):,} dev"]
         sizes += [f"{len(parts.test):,} test"] if len(parts.test) else []
         windows, size = window_count(length, language), min(language.context, length)

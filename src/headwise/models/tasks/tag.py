@@ -75,11 +75,11 @@ class TagTask(Task["TagModel", Sequence[TaggedSentence], TaggedData, TagEvaluati
         return {"train": {"score": self._score(parts)}}
 
     def data_messages(
-        self, parts: DataParts[Sequence[TaggedSentence]], run_config: RunConfig
+        self, parts: DataParts[Sequence[TaggedSentence]], config: ModelConfig, folds: int
     ) -> list[ReportMessage]:
         detection = _scheme(parts)
         scheme = ReportMessage(f"tag scheme {detection.scheme} guessed ({detection.reason})")
-        return [scheme, *super().data_messages(parts, run_config)]
+        return [scheme, *super().data_messages(parts, config, folds)]
 
     def make(
         self, words: Vocabulary, parts: DataParts[Sequence[TaggedSentence]], run_config: RunConfig

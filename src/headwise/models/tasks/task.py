@@ -339,17 +339,20 @@ class TaskPresentation(TaskType[Model, Items, File, Evaluation]):
     )
     """Advice for models that are worse than the baseline."""
 
-    def sizes(self, parts: DataParts[Items], run_config: RunConfig) -> str:
-        """The sizes of the parts in words; with folds, training and dev are one."""
-        folds = run_config.train.folds
-        return parts.fold_sizes(folds) if folds else parts.sizes
+    def data_messages(
+        self, parts: DataParts[Items], config: ModelConfig, folds: int
+    ) -> list[ReportMessage]:
+        """Messages about data and settings before training.
 
-    def data_messages(self, parts: DataParts[Items], run_config: RunConfig) -> list[ReportMessage]:
-        """Messages about data and settings before training; `train.folds` is 0 if they are not used."""
+        Args:
+            parts: The data.
+            config: The configuration of the model.
+            folds: The number of folds; 0 if the run is not cross-fitted.
+        """
         from headwise.nn.encoders.encoder import needs_trees
 
-        messages = [ReportMessage(self.sizes(parts, run_config))]
-        item_type, config = parts.item_type, run_config.model
+        messages = [ReportMessage(parts.sizes(folds))]
+        item_type = parts.item_type
         if not item_type.sides:
             return messages
         items = [item for part in (parts.train, parts.dev, parts.test) for item in items_of(part)]
