@@ -63,8 +63,8 @@ def test_form_of_any_text(texts):
     [
         (0, math.log1p(1200), False, "1,200 or more letters and digits"),
         (1, -math.log(5), True, "about 5.00 or more letters and digits per word"),
-        (4, math.log(0.5), True, "about 0.50 or fewer marks a word"),
-        (4, 0.0, True, "about 1.00 or fewer marks a word"),
+        (4, math.log(0.5), True, "about 0.50 or fewer marks per word"),
+        (4, 0.0, True, "about 1.00 or fewer marks per word"),
         (7, 0.0, True, "no line ends"),
         (8, 0.25, False, "25.0 % or more words that begin with a capital"),
     ],

@@ -30,7 +30,7 @@ REFERENCE_TEXT = "This is a sentence of some length, as plain as most texts are.
 """The reference text that explanations of surface features compare with."""
 
 _COUNTS = {0: "letters and digits", 5: "exclamation marks", 6: "question marks", 7: "line ends"}
-_RATIOS = {1: ("letters and digits per word", -1), 4: ("marks a word", 1)}
+_RATIOS = {1: ("letters and digits per word", -1), 4: ("marks per word", 1)}
 _SHARES = {
     2: "capitals among letters",
     3: "digits among letters and digits",
