@@ -8,8 +8,10 @@ from types import SimpleNamespace
 import pytest
 
 from headwise import doctor_files, evaluate_file, train_files
+from headwise.app.reporter import Reporter
 from headwise.core.errors import ConfigError
 from headwise.data.errors import DataError
+from headwise.data.files.compression import open_raw
 from headwise.data.files.memory_tables import tables_as_files
 
 TEXTS = [f"{('stuck', 'dark')[n % 2]} {('door', 'lamp', 'roof')[n % 3]} {n}" for n in range(60)]
@@ -56,8 +58,8 @@ class PolarsFrame:
 
 def rows_of(table) -> list[dict]:
     with tables_as_files(table) as (file,):
-        rows = [json.loads(line) for line in Path(file).read_text("utf-8").splitlines()]
-    assert not Path(file).exists()
+        rows = [json.loads(line) for line in open_raw(file)]
+    assert not Path(file.file).exists()
     return rows
 
 
@@ -134,6 +136,18 @@ def test_training_and_evaluation_of_a_table(tmp_path):
     assert sorted(report.fitted.model.labels) == ["light", "repair"]
 
 
+class MessageList(Reporter):
+    """A reporter that keeps all messages."""
+
+    def __init__(self):
+        self.texts = []
+
+    def note(self, text):
+        self.texts.append(text)
+
+    warn = note
+
+
 class Rows:
     """A DataFrame of pandas with these rows."""
 
@@ -164,3 +178,15 @@ def test_errors_name_the_row_of_a_table(tmp_path):
         train_files(Rows(rows), tmp_path / "m", settings=SETTINGS)
     assert str(caught.value).startswith("[HW120] table-1.jsonl:4: an empty label")
     assert (caught.value.path, caught.value.line) == ("table-1.jsonl", 4)
+
+
+def test_messages_name_tables_and_give_no_advice_for_files_that_are_gone(tmp_path):
+    rows = [{"text": text, "label": label} for text, label in zip(TEXTS, LABELS, strict=True)]
+    rows[3]["label"] = f"{rows[3]['label']} "  # a label that differs in blanks only
+    rows += [{"text": rows[0]["text"], "label": "repair"}, {"text": rows[0]["text"], "label": "light"}]
+    messages = MessageList()
+    train_files(Rows(rows), tmp_path / "m", settings=SETTINGS, reporter=messages)
+    assert any("different labels" in text for text in messages.texts)
+    assert not any("headwise-tables" in text or "headwise doctor" in text for text in messages.texts)
+    saved = "".join(file.read_text("utf-8") for file in (tmp_path / "m").glob("*.json"))
+    assert "headwise-tables" not in saved

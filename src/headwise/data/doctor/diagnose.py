@@ -18,7 +18,7 @@ from headwise.data.doctor.label_checks import spread
 from headwise.data.errors import DataError
 from headwise.data.files.compression import read_once
 from headwise.data.files.file_lists import Files, first_path, list_files
-from headwise.data.files.memory_tables import DataArgument, name_of_table, tables_as_files
+from headwise.data.files.memory_tables import DataArgument, tables_as_files
 from headwise.data.findings import SHOWN, Finding, count, with_remainder
 from headwise.data.items.item_type import ItemType
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK, infer_task, options_for
@@ -54,7 +54,7 @@ def doctor_files(
         files = [list_files(file) for file in file_arguments if file is not None]
         if not files:
             raise ConfigError("no files to look at; expected at least one, such as train.tsv")
-        return _diagnose_files(files, task, reading or {}).map_texts(name_of_table)
+        return _diagnose_files(files, task, reading or {})
 
 
 def _diagnose_files(

@@ -1,7 +1,6 @@
 """The doctor's report as plain data."""
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 
 from headwise.data.findings import Finding
 
@@ -94,23 +93,6 @@ class DoctorReport:
     def errors(self) -> int:
         """How many findings are errors."""
         return sum(finding.severity == "error" for finding in self.findings)
-
-    def map_texts(self, change: Callable[[str], str]) -> "DoctorReport":
-        """The same report with changed paths, notes, messages and places."""
-        files = [
-            replace(file, path=change(file.path), notes=tuple(map(change, file.notes)))
-            for file in self.files
-        ]
-        findings = [
-            replace(
-                finding,
-                message=change(finding.message),
-                where=tuple(map(change, finding.where)),
-                fix=change(finding.fix),
-            )
-            for finding in self.findings
-        ]
-        return replace(self, files=tuple(files), findings=tuple(findings))
 
     def to_json(self) -> dict[str, object]:
         """A JSON object of the same structure."""

@@ -139,6 +139,21 @@ def open_bytes(path: str) -> Iterator[BinaryIO]:
         yield _decompressed(raw, path, stack)
 
 
+class NamedFile(str):
+    """A path that stands for a file elsewhere: the name in messages of a temporary file.
+
+    Attributes:
+        file: The path of the file itself.
+    """
+
+    file: str
+
+    def __new__(cls, name: str, file: str = "") -> "NamedFile":
+        named = super().__new__(cls, name)
+        named.file = file
+        return named
+
+
 def open_raw(path: str) -> BufferedReader:
     """Open a file without decompressing it.
 
@@ -146,7 +161,7 @@ def open_raw(path: str) -> BufferedReader:
         DataError: HW101.
     """
     try:
-        return open(path, "rb")
+        return open(path.file if isinstance(path, NamedFile) else path, "rb")
     except FileNotFoundError:
         raise DataError("HW101", "no such file", advice=_similar(path), path=path) from None
     except IsADirectoryError:

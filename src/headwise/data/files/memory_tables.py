@@ -12,9 +12,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Protocol, cast
 
-from headwise.core.errors import ConfigError, HeadwiseError
-from headwise.core.lazy_pattern import lazy_pattern
-from headwise.data.errors import DataError
+from headwise.core.errors import ConfigError
+from headwise.data.files.compression import NamedFile
 from headwise.data.files.file_lists import FileList, FilesArgument
 
 
@@ -32,9 +31,6 @@ class DataFrame(Protocol):
     def columns(self) -> Any: ...
 
 
-_FOLDER = "headwise-tables-"
-_IN_FOLDER = lazy_pattern(rf"[^\s'\"]*{_FOLDER}\w+[/\\]")
-
 MemoryTable = ArrowTable | DataFrame
 DataArgument = FilesArgument | MemoryTable
 """One file, a pattern or several of them, or a table in memory."""
@@ -44,7 +40,7 @@ DataArgument = FilesArgument | MemoryTable
 def tables_as_files(*arguments: DataArgument | None) -> Iterator[list[FilesArgument | None]]:
     """The arguments with temporary jsonl files instead of tables; they are removed at the end.
 
-    Errors of the block name the files without their folder: `table-1.jsonl:4` is row 4 of the first table.
+    Messages name the files by number: `table-1.jsonl:4` is row 4 of the first table.
 
     Raises:
         ConfigError: A table has no rows, two columns of one name, or a value that JSON cannot hold; or it
@@ -53,25 +49,13 @@ def tables_as_files(*arguments: DataArgument | None) -> Iterator[list[FilesArgum
     if not any(map(_is_table, arguments)):
         yield cast(list[FilesArgument | None], list(arguments))
         return
-    with TemporaryDirectory(prefix=_FOLDER) as folder:
-        files = [
-            _write_jsonl(cast(MemoryTable, argument), Path(folder) / f"table-{number}.jsonl")
+    with TemporaryDirectory(prefix="headwise-tables-") as folder:
+        yield [
+            _write_jsonl(cast(MemoryTable, argument), Path(folder), f"table-{number}.jsonl")
             if _is_table(argument)
             else cast(FilesArgument | None, argument)
             for number, argument in enumerate(arguments, start=1)
         ]
-        try:
-            yield files
-        except HeadwiseError as error:
-            error.args = tuple(name_of_table(str(part)) for part in error.args)
-            if isinstance(error, DataError):
-                error.path = name_of_table(str(error.path))
-            raise
-
-
-def name_of_table(text: str) -> str:
-    """A text without the folder of the temporary files of tables."""
-    return _IN_FOLDER.sub("", text)
 
 
 def _is_table(argument: DataArgument | None) -> bool:
@@ -81,7 +65,8 @@ def _is_table(argument: DataArgument | None) -> bool:
     return any(hasattr(argument, name) for name in ("collect", "columns", "column_names"))
 
 
-def _write_jsonl(table: Any, file: Path) -> Path:
+def _write_jsonl(table: Any, folder: Path, name: str) -> NamedFile:
+    file = folder / name
     if hasattr(table, "collect"):  # a LazyFrame of Polars
         table = table.collect()
     _check_columns(table)
@@ -94,7 +79,7 @@ def _write_jsonl(table: Any, file: Path) -> Path:
             empty = False
     if empty:
         raise ConfigError("the table has no rows; expected one for each text")
-    return file
+    return NamedFile(name, str(file))
 
 
 def _check_columns(table: Any) -> None:

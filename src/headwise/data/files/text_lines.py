@@ -33,7 +33,9 @@ def file_name(file: object) -> str:
     Raises:
         ConfigError: It is something else, such as texts themselves.
     """
-    if isinstance(file, str | PathLike):
+    if isinstance(file, str):
+        return file
+    if isinstance(file, PathLike):
         return str(file)
     raise ConfigError(
         f"expected the name of a file, got a {type(file).__name__}; texts themselves are given to "
