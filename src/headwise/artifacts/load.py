@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
+from headwise.artifacts.calibration_file import load_calibration
 from headwise.artifacts.folder_config import read_folder_config
 from headwise.artifacts.model_folder import (
     StoreError,
     VerifiedFolder,
-    read_calibration,
     read_vocabulary,
     to_json,
 )
@@ -30,7 +30,6 @@ from headwise.artifacts.weights import TensorSpec, WeightsFile, read_weights
 from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import HeadwiseError
 from headwise.core.folder_layout import (
-    CALIBRATION,
     CONFIG,
     DATA,
     LABELS,
@@ -42,7 +41,7 @@ from headwise.core.folder_layout import (
 )
 from headwise.models.tasks import find_task, find_task_settings
 from headwise.nn.networks.model_config import ModelConfig
-from headwise.runtime.outputs import NOVELTY_FACTORS, OutputsError
+from headwise.runtime.outputs import OutputsError
 from headwise.training.fit import default_float32_cpu, pick_device
 
 if TYPE_CHECKING:
@@ -170,15 +169,8 @@ def load_model(
         )
     except RuntimeError as error:  # index tensors with out-of-range values
         raise StoreError(f"{files.path / WEIGHTS}: {error}", code="HW509") from error
-    for name, factor in read_calibration(files, model_class, outputs.get("labels")).items():
-        setattr(model, name, factor)
-    stored = getattr(model, "reference_vectors", None) is not None
-    if stored and model.novelty is None:
-        raise StoreError(
-            f"{files.name(CALIBRATION)}: the model has vectors of training texts, but the numbers of its "
-            f"novelty detector ({', '.join(NOVELTY_FACTORS)}) are missing",
-            code="HW510",
-        )
+    has_references = getattr(model, "reference_vectors", None) is not None
+    load_calibration(model, model_class.FITTED, files, has_references=has_references)
     model.card, model.explainer = partial(_card, files), find_task(config.task).explain
     return model.eval().to(device)
 

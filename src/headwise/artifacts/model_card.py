@@ -62,7 +62,7 @@ def _summary(model: Any, task: TaskPresentation, dtype: str, novelty: NoveltyInf
         *_tabular(model, escape),
         ("Parameters", f"{parameters:,} ({escape(dtype)})"),
     ]
-    if "temperature" in model.FACTORS:
+    if "temperature" in model.FITTED.numbers:
         rows.append(("Temperature of the probabilities", f"{model.temperature:.3f}"))
     if novelty is not None:
         share = f"{100 * novelty.keep:.4g} % of {novelty.texts:,.0f} held-out texts are below"

@@ -10,7 +10,7 @@ import math
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BufferedReader
@@ -368,46 +368,3 @@ def read_vocabulary(files: VerifiedFolder, read: Callable[[JsonObject], Any]) ->
         return read(data)
     except (HeadwiseError, TypeError) as error:
         raise StoreError(f"{files.name(VOCABULARY)}: {error.args[0]}", code="HW507") from error
-
-
-def read_calibration(
-    files: VerifiedFolder, model_class: Any, labels: Sequence[object] | None
-) -> dict[str, float | list[float]]:
-    """The calibration parameters (`FACTORS` and `LABEL_FACTORS` of the class), by name.
-
-    Args:
-        files: The folder.
-        model_class: The class of the model, or of its outputs.
-        labels: The labels of the model; None if it has none.
-
-    Raises:
-        StoreError: HW510, a parameter is missing, no number or too small.
-    """
-    fitted, where = files.json(CALIBRATION), files.name(CALIBRATION)
-    factors: dict[str, float | list[float]] = {}
-    for name, low in model_class.FACTORS.items():
-        if (
-            name in fitted or name not in model_class.OPTIONAL_FACTORS
-        ):  # parameters with a default may be missing
-            factors[name] = _factor(fitted, name, low, where)
-    for name, low in model_class.LABEL_FACTORS.items():
-        if name in fitted or name not in model_class.OPTIONAL_FACTORS:
-            factors[name] = _label_factors(fitted, name, low, where, len(labels or ()))
-    return factors
-
-
-def _label_factors(data: JsonObject, name: str, least: float, where: str, labels: int) -> list[float]:
-    values = data.get(name)
-    if not isinstance(values, list) or len(values) != labels:
-        raise StoreError(f"{where}: {name} must be {labels} numbers, one for each label", code="HW510")
-    return [_factor({name: value}, name, least, where) for value in values]
-
-
-def _factor(data: JsonObject, name: str, least: float, where: str) -> float:
-    value = data.get(name)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= 1e12:
-        raise StoreError(
-            f"{where}: {name} must be a number between {least:g} and 1e12, found {value!r:.80}",
-            code="HW510",
-        )
-    return float(value)

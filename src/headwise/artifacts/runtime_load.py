@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from headwise.artifacts.calibration_file import load_calibration
 from headwise.artifacts.folder_config import read_folder_config
-from headwise.artifacts.model_folder import StoreError, VerifiedFolder, read_calibration, read_vocabulary
+from headwise.artifacts.model_folder import StoreError, VerifiedFolder, read_vocabulary
 from headwise.artifacts.runtime_builders import NetworkBuilder, TextBuilder
 from headwise.artifacts.weights import read_weights
 from headwise.core.errors import HeadwiseError
-from headwise.core.folder_layout import CALIBRATION, CONFIG, LABELS, STATIC_EMBEDDINGS, WEIGHTS
+from headwise.core.folder_layout import CONFIG, LABELS, STATIC_EMBEDDINGS, WEIGHTS
 from headwise.data.items.item_type import ItemType
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.models.prediction_types import PREDICTION_TYPES, prediction_type
@@ -24,7 +25,7 @@ from headwise.nn.encoders.encoder_configs import encoder_name
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.priors.base import Prior, strictest_tree_use
 from headwise.runtime.layers import LayerWeights
-from headwise.runtime.outputs import NOVELTY_FACTORS, OutputsError
+from headwise.runtime.outputs import OutputsError
 from headwise.runtime.text_network import TextReadout
 from headwise.text.vocabulary import Vocabulary
 
@@ -110,14 +111,8 @@ def load_for_prediction(folder: PathLike[str] | str) -> "NetworkModel":
     specs = builder.specs()
     arrays = read_weights(files, lambda weights: weights.read(specs, dtype))
     model = builder.model(LayerWeights(arrays), _linear_tables(files, builder, arrays))
-    for name, factor in read_calibration(files, outputs_type, described.get("labels")).items():
-        setattr(model, name, factor)
-    if not item_type.has_tags and model.references is not None and model.novelty is None:
-        raise StoreError(
-            f"{files.name(CALIBRATION)}: the model has vectors of training texts, but the numbers of its "
-            f"novelty detector ({', '.join(NOVELTY_FACTORS)}) are missing",
-            code="HW510",
-        )
+    has_references = getattr(model, "references", None) is not None
+    load_calibration(model, outputs_type.FITTED, files, has_references=has_references)
     return model
 
 

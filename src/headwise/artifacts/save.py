@@ -160,7 +160,7 @@ def save_model(
         },
         VOCABULARY: model.features.vocabulary.to_json(),
         LABELS: _json_value(model.outputs_json()),
-        CALIBRATION: {**section_of(metrics, "calibration"), **calibration_parameters(model)},
+        CALIBRATION: {**section_of(metrics, "calibration"), **model.FITTED.of(model)},
         ENVIRONMENT: _json_value(environment),
         DATA: data,
         TRAINING: training,
@@ -181,12 +181,6 @@ def save_model(
         _write_files(folder, files, tensors, model)
     except OSError as error:
         raise StoreError(f"{folder}: the model cannot be saved: {error}", code="HW512") from error
-
-
-def calibration_parameters(model: Any) -> JsonObject:
-    """The calibration parameters of a model, as stored in calibration.json."""
-    names = (*model.FACTORS, *model.LABEL_FACTORS)
-    return {name: value for name in names if (value := getattr(model, name)) is not None}
 
 
 def _write_files(folder: Path, files: Mapping[str, bytes], tensors: dict[str, Tensor], model: Any) -> None:
@@ -272,14 +266,12 @@ def check_target(folder: Path) -> None:
 def _check_saved(staging: Path, model: Any) -> None:
     """Check that the saved files load to an equal model before they replace the previous model."""
     loaded, sections = load_model(staging), find_task_settings(model.config.task).sections
+    fitted, reloaded_numbers = model.FITTED.of(model), model.FITTED.of(loaded)
     for what, saved, reloaded in (
         ("configuration", *(saved_model.config.to_json(sections) for saved_model in (model, loaded))),
         ("vocabulary", model.features.vocabulary, loaded.features.vocabulary),
         ("labels", model.outputs_json(), loaded.outputs_json()),
-        *(
-            (name, getattr(model, name), getattr(loaded, name))
-            for name in (*model.FACTORS, *model.LABEL_FACTORS)
-        ),
+        *((name, number, reloaded_numbers.get(name)) for name, number in fitted.items()),
     ):
         if saved != reloaded:
             raise StoreError(

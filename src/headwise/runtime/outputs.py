@@ -16,6 +16,7 @@ from headwise.core.errors import ConfigError
 from headwise.data.columns.reading_options import DEFAULT_LABEL_SEPARATOR
 from headwise.data.items.dataset import in_chunks
 from headwise.metrics.thresholds import predict_labels
+from headwise.runtime.fitted_numbers import FittedNumbers
 from headwise.runtime.limits import check_finite
 from headwise.runtime.prediction_stream import PredictionStream
 
@@ -44,11 +45,11 @@ def output_names(outputs: JsonMapping, *, least: int = 2) -> list[str]:
     return names
 
 
-LINEAR_FACTORS: dict[str, float] = {"encoder_weight": 0.0, "linear_weight": 0.0, "linear_share": 0.0}
+LINEAR_NUMBERS: dict[str, float] = {"encoder_weight": 0.0, "linear_weight": 0.0, "linear_share": 0.0}
 """Names of the ensemble weights of a model, and the minimum of each."""
 
 
-NOVELTY_FACTORS: dict[str, float] = {
+NOVELTY_NUMBERS: dict[str, float] = {
     "novelty_offset": -1e9,
     "novelty_logit": 0.0,
     "novelty_similarity": 0.0,
@@ -70,12 +71,8 @@ class CalibratedLogits:
             folders save them: `novelty_offset` and so on.
     """
 
-    FACTORS: ClassVar[dict[str, float]] = {"temperature": 1e-6, **LINEAR_FACTORS, **NOVELTY_FACTORS}
-    """Names of fitted numbers of a model with such outputs, and the minimum of each."""
-    LABEL_FACTORS: ClassVar[dict[str, float]] = {"biases": -1e6}
-    """Names of lists of such numbers, one for each label."""
-    OPTIONAL_FACTORS: ClassVar[frozenset[str]] = frozenset({"biases", *NOVELTY_FACTORS})
-    """Those of both that a model folder may lack."""
+    NUMBERS: ClassVar[dict[str, float]] = {"temperature": 1e-6, **LINEAR_NUMBERS, **NOVELTY_NUMBERS}
+    """Names of the fitted numbers, one for all labels, and the minimum of each."""
 
     def __init__(self, labels: Sequence[str]):
         self.labels = tuple(labels)
@@ -88,7 +85,7 @@ class CalibratedLogits:
 
     @property
     def novelty(self) -> "NoveltyDetector | None":
-        values = [getattr(self, name) for name in NOVELTY_FACTORS]
+        values = [getattr(self, name) for name in NOVELTY_NUMBERS]
         if None in values:
             return None
         from headwise.metrics.novelty import NoveltyDetector
@@ -97,7 +94,7 @@ class CalibratedLogits:
 
     @novelty.setter
     def novelty(self, detector: "NoveltyDetector | None") -> None:
-        for name in NOVELTY_FACTORS:
+        for name in NOVELTY_NUMBERS:
             value = None if detector is None else getattr(detector, name.removeprefix("novelty_"))
             setattr(self, name, value)
 
@@ -151,8 +148,11 @@ class SingleLabelOutputs(CalibratedLogits):
         ConfigError: There are fewer than two labels, or equal ones.
     """
 
-    LABEL_FACTORS: ClassVar[dict[str, float]] = {"thresholds": 1e-9, **CalibratedLogits.LABEL_FACTORS}
-    OPTIONAL_FACTORS: ClassVar[frozenset[str]] = frozenset({*LABEL_FACTORS, *NOVELTY_FACTORS})
+    FITTED: ClassVar = FittedNumbers(
+        CalibratedLogits.NUMBERS,
+        {"thresholds": 1e-9, "biases": -1e6},
+        optional=frozenset({"thresholds", "biases", *NOVELTY_NUMBERS}),
+    )
 
     def __init__(self, labels: Sequence[str]):
         if len(labels) < 2 or len(set(labels)) < len(labels):
@@ -213,7 +213,11 @@ class MultiLabelOutputs(CalibratedLogits):
         ConfigError: There is no label, or there are equal ones.
     """
 
-    LABEL_FACTORS: ClassVar[dict[str, float]] = {"thresholds": 0.0, **CalibratedLogits.LABEL_FACTORS}
+    FITTED: ClassVar = FittedNumbers(
+        CalibratedLogits.NUMBERS,
+        {"thresholds": 0.0, "biases": -1e6},
+        optional=frozenset({"biases", *NOVELTY_NUMBERS}),
+    )
 
     def __init__(self, labels: Sequence[str], separator: str = DEFAULT_LABEL_SEPARATOR):
         if not labels or len(set(labels)) < len(labels):
@@ -258,9 +262,7 @@ class NumberOutputs:
         scale: Maps outputs of the network to the scale of the target.
     """
 
-    FACTORS: ClassVar[dict[str, float]] = LINEAR_FACTORS
-    LABEL_FACTORS: ClassVar[dict[str, float]] = {}
-    OPTIONAL_FACTORS: ClassVar[frozenset[str]] = frozenset(LINEAR_FACTORS)  # of folders of earlier versions
+    FITTED: ClassVar = FittedNumbers(LINEAR_NUMBERS, optional=frozenset(LINEAR_NUMBERS))
     count = 1
 
     def __init__(self, scale: "Scale"):

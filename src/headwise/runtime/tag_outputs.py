@@ -20,7 +20,8 @@ from headwise.metrics.tag_schemes import (
     scheme_name,
     write_tags,
 )
-from headwise.runtime.outputs import OutputsError, output_names
+from headwise.runtime.fitted_numbers import FittedNumbers
+from headwise.runtime.outputs import LINEAR_NUMBERS, OutputsError, output_names
 from headwise.runtime.prediction_stream import PredictionStream
 from headwise.text.character_features import Alphabet, AlphabetError
 from headwise.text.text_features import EncodedText, TextFeatures
@@ -81,14 +82,7 @@ class TagOutputs:
 
     gives_tags: ClassVar[bool] = True
 
-    FACTORS: ClassVar[dict[str, float]] = {
-        "encoder_weight": 0.0,
-        "linear_weight": 0.0,
-        "linear_share": 0.0,
-        "outside": 0.0,
-    }
-    LABEL_FACTORS: ClassVar[dict[str, float]] = {}
-    OPTIONAL_FACTORS: ClassVar[frozenset[str]] = frozenset()
+    FITTED: ClassVar = FittedNumbers({**LINEAR_NUMBERS, "outside": 0.0})
 
     features: TextFeatures
     linear_model: Any

@@ -92,7 +92,7 @@ def test_trained_models_say_the_same(task, based, engine, exported_model, texts)
         assert actual.unknown_words == expected.unknown_words
         name = "labels" if task == "multi-label" else "label"
         assert getattr(actual, name) == getattr(expected, name)
-    for name in ("labels", "separator", "scale", "thresholds", *model.FACTORS):
+    for name in ("labels", "separator", "scale", "thresholds", *model.FITTED.numbers):
         assert getattr(exported, name, None) == getattr(model, name, None)
 
 

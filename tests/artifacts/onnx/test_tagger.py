@@ -237,7 +237,7 @@ def test_a_trained_tagger_says_the_same(trained_tagger):
             expected.unknown_words,
         )
         assert tagged.probabilities == pytest.approx(expected.probabilities, abs=1e-5)
-    for name in ("tags", "written", "scheme", *model.FACTORS):
+    for name in ("tags", "written", "scheme", *model.FITTED.numbers):
         assert getattr(exported, name) == getattr(model, name)
 
 

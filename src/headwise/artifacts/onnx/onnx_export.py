@@ -40,7 +40,7 @@ from headwise.artifacts.onnx.padded_network import (
     TextGraph,
 )
 from headwise.artifacts.runtime_load import builder_types, unsupported_reason
-from headwise.artifacts.save import calibration_parameters, flush, remove_staging
+from headwise.artifacts.save import flush, remove_staging
 from headwise.artifacts.tensor_specs import CLUSTERS
 from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.folder_layout import (
@@ -290,7 +290,7 @@ def _other_files(model: Any) -> dict[str, bytes]:
     files = {
         VOCABULARY: to_json(model.features.vocabulary.to_json(), indent=None),
         LABELS: to_json(model.outputs_json()),
-        CALIBRATION: to_json(calibration_parameters(model)),
+        CALIBRATION: to_json(model.FITTED.of(model)),
     }
     tables: dict[str, NDArray] = {}
     layer = model.embedding

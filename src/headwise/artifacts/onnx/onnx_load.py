@@ -11,12 +11,12 @@ from typing import Any, Literal
 
 import numpy as np
 
+from headwise.artifacts.calibration_file import load_calibration
 from headwise.artifacts.folder_config import parse_config
 from headwise.artifacts.model_folder import (
     StoreError,
     VerifiedFolder,
     get_typed,
-    read_calibration,
     read_vocabulary,
     with_reading_rule,
 )
@@ -338,8 +338,7 @@ def load_exported(
     except OutputsError as error:
         raise StoreError(f"{files.name(LABELS)}: {error.args[0]}", code="HW507") from error
     model = Builder(files, settings, vocabulary, engine, threads).build(model_class, outputs_type, outputs)
-    for name, value in read_calibration(files, outputs_type, outputs.get("labels")).items():
-        setattr(model, name, value)
+    load_calibration(model, outputs_type.FITTED, files, has_references=False)
     return model
 
 

@@ -6,7 +6,7 @@ training rows. A set model reads the standardised instances.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import torch
@@ -22,8 +22,9 @@ from headwise.nn.layers.dropout import Dropout
 from headwise.nn.networks.base_model import BaseModel
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.ragged import Ragged
+from headwise.runtime.fitted_numbers import FittedNumbers
 from headwise.runtime.limits import check_finite
-from headwise.runtime.outputs import CalibratedLogits, OutputsAttribute, SingleLabelOutputs
+from headwise.runtime.outputs import OutputsAttribute, SingleLabelOutputs
 from headwise.runtime.prediction_stream import PredictionStream
 
 Instances = NDArray[np.float32]
@@ -90,9 +91,7 @@ class BagModel(BaseModel):
 
     read_vocabulary = BagFeatures.from_json
     embedding = linear_model = None  # saving and loading read these attributes
-    FACTORS: ClassVar[dict[str, float]] = {"temperature": SingleLabelOutputs.FACTORS["temperature"]}
-    LABEL_FACTORS = CalibratedLogits.LABEL_FACTORS
-    OPTIONAL_FACTORS = CalibratedLogits.OPTIONAL_FACTORS
+    FITTED = FittedNumbers({"temperature": 1e-6}, {"biases": -1e6}, optional=frozenset({"biases"}))
     read_outputs = staticmethod(SingleLabelOutputs.read_outputs)
 
     labels = OutputsAttribute[tuple[str, ...]]()

@@ -13,6 +13,7 @@ from headwise.data.items.examples import as_example
 from headwise.nn.embeddings.encoded_batches import TextBatch
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.ragged import Ragged
+from headwise.runtime.fitted_numbers import FittedNumbers
 
 
 class BaseModel(nn.Module):
@@ -30,12 +31,8 @@ class BaseModel(nn.Module):
     card: Callable[[Any], str] | None = None
     explainer: Callable[[Any, Sequence[Any]], list[Any]] | None = None
 
-    FACTORS: ClassVar[dict[str, float]] = {}
-    """Attributes with numbers that are fitted after training (temperature ...), and the minimum of each."""
-    LABEL_FACTORS: ClassVar[dict[str, float]] = {}
-    """Attributes with lists of such numbers, one for each of `labels`, and the minimum of each."""
-    OPTIONAL_FACTORS: ClassVar[frozenset[str]] = frozenset()
-    """Those of both that a model folder may lack."""
+    FITTED: ClassVar = FittedNumbers()
+    """The attributes with numbers that are fitted after training."""
     read_vocabulary: ClassVar[Callable[[JsonObject], Any]]
     """The inverse of `to_json` of the vocabulary."""
 

@@ -131,11 +131,7 @@ class TextEncoderModel(NoveltyMember, WordModel, Generic[OutputsType]):
         """Set what model folders save of these outputs."""
         super().__init_subclass__()
         if outputs is not None:
-            cls.FACTORS, cls.LABEL_FACTORS = outputs.FACTORS, outputs.LABEL_FACTORS
-            cls.OPTIONAL_FACTORS, cls.read_outputs = (
-                outputs.OPTIONAL_FACTORS,
-                staticmethod(outputs.read_outputs),
-            )
+            cls.FITTED, cls.read_outputs = outputs.FITTED, staticmethod(outputs.read_outputs)
 
     def __init__(
         self,
