@@ -1,7 +1,7 @@
 """Choose the text column and the label column of a table, and explain the choice."""
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from headwise.core.errors import ConfigError, close_names
@@ -259,24 +259,36 @@ def _joined_column(columns: Sequence[Column]) -> Column | None:
     return Column(name, values, any(column.strings for column in columns))
 
 
-def _text_column(columns: list[Column]) -> Column | None:
+def _preferred(columns: list[Column], *rules: Callable[[Column], bool]) -> list[Column]:
+    """The columns that meet the rules, applied in order; a rule that none of the remaining meets is
+    skipped."""
+    for rule in rules:
+        columns = [column for column in columns if rule(column)] or columns
+    return columns
+
+
+def _possible_texts(columns: list[Column]) -> list[Column]:
+    """The columns that may be texts, by their values."""
     columns = [
         c
         for c in columns
         if c.strings and (not c.identifies or (_is_text_named(c) and not c.is_machine_written))
     ]
     lettered = [column for column in columns if column.has_letters]
-    if any(name_rank(c.name, LABEL_NAMES) is None and not c.is_categorical for c in lettered):
+    if any(not _is_label_named(c) and not c.is_categorical for c in lettered):
         columns = lettered
-    columns = [column for column in columns if column.is_mostly_filled] or columns
+    columns = _preferred(columns, lambda c: c.is_mostly_filled)
     columns = [c for c in columns if _is_text_named(c) or not (c.has_few_values and c.words < 2)]
     varied = [column for column in columns if not column.has_few_values]
-    if any(column.words >= 3 for column in varied):
-        columns = varied
-    other_label = any(c.is_categorical and name_rank(c.name, LABEL_NAMES) is not None for c in columns)
-    candidates = [
-        c for c in columns if name_rank(c.name, LABEL_NAMES) is None or (c.is_prose and other_label)
-    ]
+    return varied if any(column.words >= 3 for column in varied) else columns
+
+
+def _text_column(columns: list[Column]) -> Column | None:
+    """The column of texts: by its name, else that with the longest texts, else the only one whose values
+    are no categories. None where a column asks and another one answers: which is the text is open."""
+    columns = _possible_texts(columns)
+    other_label = any(c.is_categorical and _is_label_named(c) for c in columns)
+    candidates = [c for c in columns if not _is_label_named(c) or (c.is_prose and other_label)]
     named = _by_name(columns, TEXT_NAMES)
     answers = [c for c in candidates if c.words >= 3 and not c.heads and not c.asks]
     if answers and any(c.asks for c in candidates) and (named is None or named.asks):
@@ -302,8 +314,9 @@ def _without_votes(columns: list[Column]) -> list[Column]:
 
 
 def _label_column(columns: list[Column], *, needed: bool) -> Column | None:
-    columns = _without_votes(columns)
-    columns = [column for column in columns if any(map(str.strip, column.values))] or columns
+    """The column of labels: by its name, else the only one that is left of those whose values recur, by
+    rules in this order. None where several are left, or none."""
+    columns = _preferred(_without_votes(columns), lambda c: any(map(str.strip, c.values)))
     named = _by_name([column for column in columns if not column.holds_objects], LABEL_NAMES)
     named = named or _by_name(columns, LABEL_NAMES)
     if named and named.is_prose:
@@ -319,14 +332,14 @@ def _label_column(columns: list[Column], *, needed: bool) -> Column | None:
     ]
     if needed and not candidates:
         candidates = [column for column in columns if column.is_decimal]
-    for better in (
+    candidates = _preferred(
+        candidates,
         lambda c: c.varies,
         lambda c: not is_prediction(c.name),
         lambda c: normal_name(c.name) not in RARELY_LABEL_NAMES and not c.heads,
         lambda c: not c.is_decimal,
         lambda c: has_usual_name(c.name, LABEL_NAMES),
-    ):
-        candidates = [column for column in candidates if better(column)] or candidates
+    )
     named = [column for column in candidates if not column.numbers]
     if len(named) == 1 and all(
         _are_numbers_of(column, named[0]) for column in candidates if column.numbers
@@ -349,7 +362,7 @@ def _number_column(columns: list[Column], *, needed: bool) -> Column | None:
     if named := _by_name(numbers, LABEL_NAMES):
         return named
     numbers = [column for column in numbers if not column.is_never_label]
-    numbers = [column for column in numbers if column.distinct > 1] or numbers
+    numbers = _preferred(numbers, lambda c: c.distinct > 1)
     measured = [column for column in numbers if column.is_decimal]
     if needed and len(measured) == 1:
         return measured[0]
@@ -360,6 +373,10 @@ def _number_column(columns: list[Column], *, needed: bool) -> Column | None:
 
 def _is_text_named(column: Column) -> bool:
     return name_rank(column.name, TEXT_NAMES) is not None
+
+
+def _is_label_named(column: Column) -> bool:
+    return name_rank(column.name, LABEL_NAMES) is not None
 
 
 def _by_name(columns: list[Column], names: tuple[str, ...]) -> Column | None:
