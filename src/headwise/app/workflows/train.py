@@ -47,20 +47,7 @@ from headwise.training.callbacks import TrainingCallback, check_callbacks
 
 @dataclass(frozen=True)
 class TrainingJob:
-    """A training run on files.
-
-    Attributes:
-        files: The files.
-        output: Folder of the model, and of the run's state.
-        settings: Sections of settings; see `headwise.app.training_request.resolve`.
-        distillation: The teacher and the unlabelled texts; None without a teacher.
-        work: Folder that caches the outputs of an encoder as teacher, for other runs too; by default they
-            are in the output folder until the run ends.
-        resume: Resume the interrupted run in the output folder, if there is one.
-        overwrite: Replace the model in the output folder.
-        baseline: Also fit the baseline.
-        reporter: Receives messages and progress.
-    """
+    """A training run on files; `train_files` describes the arguments."""
 
     files: TrainingFiles
     output: Path
@@ -258,13 +245,13 @@ def train_files(
                 weight,
             ),
             Path(output),
-            settings,
-            distillation,
-            None if work is None else Path(work),
-            resume,
-            overwrite,
-            baseline,
-            CallbackReporter(reporter, callbacks) if callbacks else reporter,
+            settings=settings,
+            distillation=distillation,
+            work=None if work is None else Path(work),
+            resume=resume,
+            overwrite=overwrite,
+            baseline=baseline,
+            reporter=CallbackReporter(reporter, callbacks) if callbacks else reporter,
         )
         report = job.run()
     for callback in callbacks:
