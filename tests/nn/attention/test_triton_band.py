@@ -148,7 +148,7 @@ def test_heads_that_see_only_themselves_need_no_query(alone, drawn):
     layout = Layout(lengths, DEVICE)
 
     def ours(q, k, v):
-        return attention(q[:, attending], k[:, attending], v, priors, layout, "triton")
+        return attention(q[:, attending], k[:, attending], v, priors, layout, "triton", attending=attending)
 
     def theirs(q, k, v):
         return reference.attention(q, k, v, priors, layout)

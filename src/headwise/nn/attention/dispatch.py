@@ -143,31 +143,59 @@ def check_priors(priors: Sequence[Prior]) -> None:
 
 
 def attention(
-    query: Tensor, key: Tensor, value: Tensor, priors: Sequence[Prior], layout: Layout, impl: str = "auto"
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    priors: Sequence[Prior],
+    layout: Layout,
+    impl: str = "auto",
+    *,
+    attending: Sequence[int] | None = None,
 ) -> Tensor:
     """Multi-head attention with a prior on every head, within each text.
 
     See `headwise.nn.attention.reference.attention` for the mathematics, the shapes and what a row that
-    sees nothing gives; `impl` only says how it is computed. `query` and `key` may leave out the heads whose
-    prior shows every position itself alone (`Prior.is_identity`): the output of such a head is its value.
+    sees nothing gives; `impl` only says how it is computed.
+
+    Args:
+        query: Queries; `key` are keys and `value` values.
+        priors: The prior of each head.
+        layout: The texts.
+        impl: Name of an implementation, or "auto".
+        attending: The heads that `query` and `key` have; all by default. They may leave out those whose
+            prior shows every position itself alone (`Prior.is_identity`): the output of such a head is its
+            value.
 
     Raises:
         ConfigError: The shapes, the dtypes, the number of priors or `impl` do not fit.
     """
     check_priors(priors)
-    attending = [h for h, prior in enumerate(priors) if not prior.is_identity]
-    if (
-        not value.dim() == query.dim() == 3
-        or value.shape[1] != len(priors)
-        or query.shape[1] != len(attending)
-    ):
-        attending = list(range(len(priors)))
+    _check_inputs(query, key, value, priors, layout, None if attending is None else len(attending))
+    heads = len(priors)
+    if attending is None:
+        attending = range(heads)
+    if not attending:
+        return value
+    seen = [priors[h] for h in attending]
+    groups = choose(query, seen, layout, impl).groups
+    if len(attending) == heads:
+        return _in_groups(query, key, value, priors, layout, groups)
+    if len(groups) == 1 and IMPLEMENTATIONS[groups[0][0]].leaves_out:
+        return IMPLEMENTATIONS[groups[0][0]].run(query, key, value, priors, layout)
+    output = _in_groups(query, key, value[:, list(attending)], seen, layout, groups)
+    return value.index_copy(1, torch.tensor(list(attending), device=value.device), output)
+
+
+def _check_inputs(
+    query: Tensor, key: Tensor, value: Tensor, priors: Sequence[Prior], layout: Layout, queries: int | None
+) -> None:
+    """Check the inputs of `attention`; `queries` is the number of heads of `query`, None for all."""
     if (
         query.dim() != 3
         or value.dim() != 3
         or key.shape != query.shape
         or value.shape[0] != query.shape[0]
-        or value.shape[1] - len(priors) != query.shape[1] - len(attending)
+        or query.shape[1] != (value.shape[1] if queries is None else queries)
         or not query.shape[2]
     ):
         raise ConfigError(
@@ -187,16 +215,6 @@ def attention(
         raise ConfigError(f"one prior for each of one or more heads, got {len(priors)} and {heads} heads")
     if total != layout.total:
         raise ConfigError(f"{total} rows, but the layout has {layout.total}")
-    if not attending:
-        return value
-    seen = [priors[h] for h in attending]
-    groups = choose(query, seen, layout, impl).groups
-    if len(attending) == heads:
-        return _in_groups(query, key, value, priors, layout, groups)
-    if len(groups) == 1 and IMPLEMENTATIONS[groups[0][0]].leaves_out:
-        return IMPLEMENTATIONS[groups[0][0]].run(query, key, value, priors, layout)
-    output = _in_groups(query, key, value[:, attending], seen, layout, groups)
-    return value.index_copy(1, torch.tensor(attending, device=value.device), output)
 
 
 def _in_groups(

@@ -117,7 +117,9 @@ class SelfAttention(RaggedModule):
             query, key = (self._project(x.values, projection) for projection in (self.query, self.key))
             priors = attach_terms(self.priors, self.learned)
             # `torch.compile` cannot see through what is kept of a batch, and in PyTorch 2.14 fails at it.
-            mixed = exclude_from_compile(attention)(query, key, mixed, priors, x.layout, self.impl)
+            mixed = exclude_from_compile(attention)(
+                query, key, mixed, priors, x.layout, self.impl, attending=self._attending
+            )
         return x.with_values(self.out(mixed.flatten(1)))
 
     def _is_one_operation(self, x: Ragged, layers: Sequence[nn.Linear]) -> bool:
