@@ -41,9 +41,7 @@ class PackedSequence:
 
 def pack_layout(layout: Layout) -> PackedSequence:
     """The steps of a batch; cached in the layout."""
-    if PackedSequence not in layout.memo:
-        layout.memo[PackedSequence] = _pack_steps(layout)
-    return layout.memo[PackedSequence]
+    return layout.cached(PackedSequence, lambda: _pack_steps(layout))
 
 
 def _pack_steps(layout: Layout) -> PackedSequence:

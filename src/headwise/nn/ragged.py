@@ -9,7 +9,7 @@ since there is no padding that could leak.
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from operator import index
-from typing import Any, SupportsIndex, cast, overload
+from typing import Any, SupportsIndex, TypeVar, cast, overload
 
 import numpy as np
 import torch
@@ -19,6 +19,8 @@ from torch.nn.functional import pad
 
 from headwise.nn.first_rows import is_one_operation, put_rows, take_rows
 from headwise.nn.torch_modes import cacheable_tensors, is_ordinary
+
+Derived = TypeVar("Derived")
 
 PARENT = "parent"
 """The mark of words with the row of the word that they depend on, from 0; -1 for a root, -2 for a row that
@@ -59,8 +61,8 @@ class Layout:
         ValueError: A length is negative, or the trees, heads, marks or matrices do not fit the lengths.
         TypeError: A length is not an integer.
 
-    `memo` is a dictionary that caches expensive data derived from the layout (attention masks, graphs) for
-    the lifetime of the layout, that is one batch.
+    `cached` keeps expensive data derived from the layout (attention masks, graphs) for the lifetime of the
+    layout, that is one batch.
     """
 
     def __init__(
@@ -108,6 +110,16 @@ class Layout:
             for name, numbers in (matrices or {}).items()
         }
         self.memo: dict[Hashable, Any] = {}
+
+    def cached(self, key: Hashable, make: Callable[[], Derived]) -> Derived:
+        """What `make` returns, made once for each key, with tensors that any mode of PyTorch may use."""
+        if key not in self.memo:
+            if is_ordinary():
+                self.memo[key] = make()
+            else:
+                with cacheable_tensors():
+                    self.memo[key] = make()
+        return self.memo[key]
 
     @property
     def texts(self) -> int:

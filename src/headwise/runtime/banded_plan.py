@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +17,23 @@ _SHORT = 32  # words of a text below which no keys are left out
 _ALONE = 200_000  # pairs of a query and a key from which more threads than one are worth it
 
 
-class HeadBand(NamedTuple):
-    """What one head sees: `left[t]` positions before and `right[t]` after each position of text t, with
-    `-slope * distance` added to the score. It is a `headwise.nn.priors.base.Band`, which this room may not
-    import, on the texts of a batch."""
+@dataclass(frozen=True)
+class Band:
+    """A prior compiled to what a fast kernel needs: a hard band and a slope on the distance.
 
-    left: Reaches
-    right: Reaches
-    slope: float
+    Query `i` of text `t` sees the keys `i - left[t] .. i + right[t]`, cut at the ends of the text, with
+    `-slope * |i - j|` added to the score. Where nothing is left of that, it sees nothing.
+
+    Attributes:
+        left: `[texts]`, int64, at most the text's length - 1 (0 for an empty text); -1 leaves out the own
+            position and all before it. An array, or a tensor of PyTorch.
+        right: Number of visible positions to the right; like `left`.
+        slope: Nonnegative or negative; 0 for a plain window.
+    """
+
+    left: Any
+    right: Any
+    slope: float = 0.0
 
 
 def cut_texts(lengths: Reaches, rows: int) -> tuple[Reaches, Reaches]:
@@ -54,7 +63,7 @@ class BandedPlan:
 
     @classmethod
     def of(
-        cls, lengths: Reaches, heads: int, attending: Sequence[int], bands: Sequence[HeadBand]
+        cls, lengths: Reaches, heads: int, attending: Sequence[int], bands: Sequence[Band]
     ) -> "BandedPlan":
         """The plan for texts of these lengths.
 
@@ -73,8 +82,8 @@ class BandedPlan:
         for place, column in enumerate((starts[text], lengths[text], begin, end), start=2):
             items[:, :, place] = column[:, None]
         for head, band in enumerate(bands):
-            items[:, head, 6] = band.left[text]
-            items[:, head, 7] = band.right[text]
+            items[:, head, 6] = np.asarray(band.left)[text]
+            items[:, head, 7] = np.asarray(band.right)[text]
         items = items.reshape(-1, 8)
         seen = np.maximum(np.minimum(items[:, 6] + items[:, 7] + 1, items[:, 3]), 0)
         pairs = ((items[:, 5] - items[:, 4]) * (seen + 16)).cumsum()

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from headwise.core import native
 from headwise.core.threads import run_jobs, usable_threads
-from headwise.runtime.banded_plan import BandedPlan, HeadBand, Reaches
+from headwise.runtime.banded_plan import Band, BandedPlan, Reaches
 
 Floats = NDArray[np.float32]
 _INT16_SIZE = 128  # inputs and outputs from which products of 16-bit integers are worth it
@@ -171,27 +171,8 @@ class HeadPrior(Protocol):
         """Whether every position sees itself alone."""
         ...
 
-    def band(self, lengths: Reaches) -> "BandOfHead | None":
+    def band(self, lengths: Reaches) -> Band | None:
         """See `headwise.nn.priors.base.Prior.band`."""
-        ...
-
-
-class BandOfHead(Protocol):
-    """See `headwise.nn.priors.base.Band`; its reaches are arrays where lengths are."""
-
-    @property
-    def left(self) -> object:
-        """Positions seen before each position, `[texts]`."""
-        ...
-
-    @property
-    def right(self) -> object:
-        """Positions seen after each position, `[texts]`."""
-        ...
-
-    @property
-    def slope(self) -> float:
-        """What is taken from the score for each position of distance."""
         ...
 
 
@@ -226,7 +207,7 @@ class AttentionHeads:
             band = self.priors[head].band(lengths)
             if band is None:
                 raise ValueError("attention at prediction needs priors that are bands")
-            bands.append(HeadBand(np.asarray(band.left), np.asarray(band.right), band.slope))
+            bands.append(band)
         return BandedPlan.of(lengths, len(self.priors), self.attending, bands)
 
     def __call__(self, projected: Floats, plan: BandedPlan) -> Floats:

@@ -8,7 +8,7 @@ from headwise.nn.attention import reference
 from headwise.nn.attention.cpu import banded
 from headwise.nn.priors import parse_prior
 from headwise.nn.ragged import Layout
-from headwise.runtime.banded_plan import BandedPlan, HeadBand
+from headwise.runtime.banded_plan import Band, BandedPlan
 
 LENGTHS = [200, 0, 7, 90]
 
@@ -33,7 +33,7 @@ def test_outputs_and_gradients_are_those_of_all_keys(scale, prior):
 
 def plan_of(left: int, right: int, slope: float, lengths=(200, 90)) -> BandedPlan:
     sizes = np.array(lengths)
-    band = HeadBand(np.full(len(sizes), left), np.full(len(sizes), right), slope)
+    band = Band(np.full(len(sizes), left), np.full(len(sizes), right), slope)
     return BandedPlan.of(sizes, 1, [0], [band])
 
 

@@ -12,8 +12,8 @@ from headwise.nn.attention import reference
 from headwise.nn.priors import Band, Prior
 from headwise.nn.priors.validation import check_band, is_built_in
 from headwise.nn.ragged import Layout
-from headwise.nn.torch_modes import cacheable_tensors, differentiable_gradients
-from headwise.runtime.banded_plan import BandedPlan, HeadBand
+from headwise.nn.torch_modes import differentiable_gradients
+from headwise.runtime.banded_plan import BandedPlan
 
 
 def band_of(prior: Prior, layout: Layout) -> Band | None:
@@ -22,10 +22,11 @@ def band_of(prior: Prior, layout: Layout) -> Band | None:
     Raises:
         ConfigError: The band of a user-defined prior does not agree with the prior.
     """
-    key = (band_of, prior)
-    if key not in layout.memo:
-        layout.memo[key] = (_array_band if is_built_in(prior) else _checked_band)(prior, layout)
-    return layout.memo[key]
+    return layout.cached((band_of, prior), lambda: _new_band(prior, layout))
+
+
+def _new_band(prior: Prior, layout: Layout) -> Band | None:
+    return _array_band(prior, layout) if is_built_in(prior) else _checked_band(prior, layout)
 
 
 def _array_band(prior: Prior, layout: Layout) -> Band | None:
@@ -35,11 +36,10 @@ def _array_band(prior: Prior, layout: Layout) -> Band | None:
 
 
 def _checked_band(prior: Prior, layout: Layout) -> Band | None:
-    with cacheable_tensors():
-        lengths = torch.tensor(layout.sizes, dtype=torch.int64, device="cpu")
-        band = prior.band(lengths)
-        if band is not None:
-            check_band(prior, lengths)
+    lengths = torch.tensor(layout.sizes, dtype=torch.int64, device="cpu")
+    band = prior.band(lengths)
+    if band is not None:
+        check_band(prior, lengths)
     return band
 
 
@@ -69,15 +69,14 @@ def attending_bands(priors: Sequence[Prior], layout: Layout, queries: int) -> tu
 
 
 def plan_of(layout: Layout, priors: tuple[Prior, ...], queries: int) -> BandedPlan:
-    """The work items of priors on the texts of a batch, cached in the layout's memo. `queries` is the
+    """The work items of priors on the texts of a batch, cached in the layout. `queries` is the
     number of query heads (see `attending_bands`)."""
-    key = (plan_of, priors, queries)
-    if key not in layout.memo:
+
+    def make() -> BandedPlan:
         attending, bands = attending_bands(priors, layout, queries)
-        heads = [HeadBand(np.asarray(band.left), np.asarray(band.right), band.slope) for band in bands]
-        lengths = np.array(layout.sizes, dtype=np.int64)
-        layout.memo[key] = BandedPlan.of(lengths, len(priors), attending, heads)
-    return layout.memo[key]
+        return BandedPlan.of(np.array(layout.sizes, dtype=np.int64), len(priors), attending, bands)
+
+    return layout.cached((plan_of, priors, queries), make)
 
 
 def reference_gradients(

@@ -14,7 +14,6 @@ from torch.nn.functional import scaled_dot_product_attention
 from headwise.core.errors import ConfigError
 from headwise.nn.attention.sdpa import computed_in_float32
 from headwise.nn.ragged import Layout
-from headwise.nn.torch_modes import cacheable_tensors
 
 _RATIO = 1.25  # texts are padded together while the largest is at most this many times the smallest
 _SLACK = 8  # ... or at most this many rows larger
@@ -156,11 +155,7 @@ class _CrossPlan:
 
 def _cross_plan(queries: Layout, keys: Layout) -> _CrossPlan:
     """The plan for these queries and keys, cached in the memo of the queries' layout."""
-    name = (_CrossPlan, keys.sizes)
-    if name not in queries.memo:
-        with cacheable_tensors():
-            queries.memo[name] = _CrossPlan.of(queries, keys)
-    return queries.memo[name]
+    return queries.cached((_CrossPlan, keys.sizes), lambda: _CrossPlan.of(queries, keys))
 
 
 def _mask(sizes: list[int], device: torch.device) -> Tensor | None:

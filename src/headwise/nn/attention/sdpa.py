@@ -244,10 +244,7 @@ class Plan:
 
     @classmethod
     def of(cls, layout: Layout) -> "Plan":
-        if cls not in layout.memo:
-            with cacheable_tensors():
-                layout.memo[cls] = cls._make(layout)
-        return layout.memo[cls]
+        return layout.cached(cls, lambda: cls._make(layout))
 
     @classmethod
     def _make(cls, layout: Layout) -> "Plan":

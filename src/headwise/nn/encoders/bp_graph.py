@@ -226,11 +226,11 @@ def partition_graph(layout: Layout, k: int, clip: int, causal: bool) -> Partitio
         clip: Levels above share the labels of this one.
         causal: Whether tokens look to the left only.
     """
-    name = (partition_graph, k, clip, causal)
-    if name not in layout.memo:
-        with cacheable_tensors():
-            same = len(set(layout.sizes)) == 1 and layout.total <= _LARGE  # windows of a long text
-            small = layout.total <= _SMALL or same
-            make = _kept_graph if small and is_cacheable() else PartitionGraph
-            layout.memo[name] = make(layout.sizes, layout.device, k, clip, causal)
-    return layout.memo[name]
+
+    def make() -> PartitionGraph:
+        same = len(set(layout.sizes)) == 1 and layout.total <= _LARGE  # windows of a long text
+        small = layout.total <= _SMALL or same
+        graph = _kept_graph if small and is_cacheable() else PartitionGraph
+        return graph(layout.sizes, layout.device, k, clip, causal)
+
+    return layout.cached((partition_graph, k, clip, causal), make)

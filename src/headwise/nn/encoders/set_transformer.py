@@ -177,7 +177,6 @@ class LearnedSet(nn.Module):
 
     def forward(self, layout: Layout) -> Ragged:
         """One copy of the rows for each set of `layout`; cached in it, so that blocks can share plans."""
-        name = (LearnedSet, len(self.rows))
-        if name not in layout.memo:
-            layout.memo[name] = Layout([len(self.rows)] * layout.texts, layout.device)
-        return Ragged(self.rows.repeat(layout.texts, 1), layout.memo[name])
+        rows = len(self.rows)
+        copies = layout.cached((LearnedSet, rows), lambda: Layout([rows] * layout.texts, layout.device))
+        return Ragged(self.rows.repeat(layout.texts, 1), copies)

@@ -27,7 +27,6 @@ from headwise.nn.encoders.encoder import Encoded, Positions
 from headwise.nn.encoders.transformer_configs import Ring, StarTransformerConfig
 from headwise.nn.layers.dropout import Dropout
 from headwise.nn.ragged import Layout, Ragged, RaggedModule
-from headwise.nn.torch_modes import cacheable_tensors
 
 
 class StarTransformer(RaggedModule):
@@ -168,10 +167,7 @@ class FastNLPStep(StarStep):
 def ring_of(layout: Layout, ends: Ring, relays: int = 1) -> Graph:
     """The rows that each satellite attends to: 4 of the rows `[H; E; s; 0]`, and one for each relay; cached
     in the layout's memo."""
-    if (ring_of, ends, relays) not in layout.memo:
-        with cacheable_tensors():
-            layout.memo[ring_of, ends, relays] = _ring(layout, ends, relays)
-    return layout.memo[ring_of, ends, relays]
+    return layout.cached((ring_of, ends, relays), lambda: _ring(layout, ends, relays))
 
 
 def _ring(layout: Layout, ends: Ring, relays: int) -> Graph:

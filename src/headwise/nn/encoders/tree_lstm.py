@@ -32,7 +32,7 @@ from headwise.nn.encoders.encoder import Encoded
 from headwise.nn.encoders.recurrent_configs import TreeLSTMConfig
 from headwise.nn.layers.dropout import Dropout
 from headwise.nn.ragged import Layout, Ragged, RaggedModule
-from headwise.nn.torch_modes import cacheable_tensors, exclude_from_compile
+from headwise.nn.torch_modes import exclude_from_compile
 
 Array = NDArray[np.int64]
 
@@ -144,12 +144,8 @@ def _plan(layout: Layout, config: TreeLSTMConfig) -> _TreePlan:
     Raises:
         HeadwiseError: HW310, HW311.
     """
-    name = ("tree-lstm", config.trees)
-    if name not in layout.memo:
-        find = _dependencies if config.trees == "dependency" else _brackets
-        with cacheable_tensors():
-            layout.memo[name] = find(layout, _parents(layout, config.tree_fallback))
-    return layout.memo[name]
+    find = _dependencies if config.trees == "dependency" else _brackets
+    return layout.cached(find, lambda: find(layout, _parents(layout, config.tree_fallback)))
 
 
 def _tensor(numbers: Array, layout: Layout) -> Tensor:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.core.errors import ConfigError
+from headwise.runtime.banded_plan import Band
 
 if TYPE_CHECKING:
     import torch
@@ -64,25 +65,6 @@ class PositionPairs:
         size = torch.tensor([[length]], device=device)
         both = {name: (mark[:, None], mark[None, :]) for name, mark in (marks or {}).items()}
         return cls(place[:, None], place[None, :], size, tree, both, matrices or {})
-
-
-@dataclass(frozen=True)
-class Band:
-    """A prior compiled to what a fast kernel needs: a hard band and a slope on the distance.
-
-    Query `i` of text `t` sees the keys `i - left[t] .. i + right[t]`, cut at the ends of the text, with
-    `-slope * |i - j|` added to the score. Where nothing is left of that, it sees nothing.
-
-    Attributes:
-        left: `[texts]`, int64, at most the text's length - 1 (0 for an empty text); -1 leaves out the own
-            position and all before it.
-        right: Number of visible positions to the right; like `left`.
-        slope: Nonnegative or negative; 0 for a plain window.
-    """
-
-    left: Tensor | NDArray[np.int64]
-    right: Tensor | NDArray[np.int64]
-    slope: float = 0.0
 
 
 class Prior:

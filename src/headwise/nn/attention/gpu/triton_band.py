@@ -23,7 +23,6 @@ from headwise.core.errors import ConfigError
 from headwise.nn.attention.bands import attending_bands, reference_gradients, unbanded_reason
 from headwise.nn.priors import Band, Prior
 from headwise.nn.ragged import Layout
-from headwise.nn.torch_modes import cacheable_tensors
 from headwise.runtime.banded_plan import cut_texts
 
 _ALIGN = 16  # the most that is made use of
@@ -221,14 +220,15 @@ class _TritonPlan:
         """The plan of priors on the texts of a batch, for heads with these queries (see `attending_bands`);
         a work item has `rows` rows of a text."""
         key = (cls, priors, query.shape[1], query.device, rows)
-        if key not in layout.memo:
+
+        def make() -> "_TritonPlan":
             attending, bands = attending_bands(priors, layout, query.shape[1])
-            with cacheable_tensors():
-                items = _to(torch.from_numpy(_items(layout.sizes, attending, bands, rows)), query.device)
-                slopes = [band.slope / math.log(2) for band in bands]
-                on_device = _to(torch.tensor(slopes, dtype=torch.float32), query.device)
-                layout.memo[key] = cls(items, on_device, any(slopes), len(attending) < len(priors))
-        return layout.memo[key]
+            items = _to(torch.from_numpy(_items(layout.sizes, attending, bands, rows)), query.device)
+            slopes = [band.slope / math.log(2) for band in bands]
+            on_device = _to(torch.tensor(slopes, dtype=torch.float32), query.device)
+            return cls(items, on_device, any(slopes), len(attending) < len(priors))
+
+        return layout.cached(key, make)
 
     def empty_like(self, x: Tensor) -> Tensor:
         """Room for the output or its gradient, with that of the heads without query and key in place."""
