@@ -57,8 +57,8 @@ class PolarsFrame:
 
 
 def rows_of(table) -> list[dict]:
-    with tables_as_files(table) as (file,):
-        rows = [json.loads(line) for line in open_raw(file)]
+    with tables_as_files(table) as (file,), open_raw(file) as lines:
+        rows = [json.loads(line) for line in lines]
     assert not Path(file.file).exists()
     return rows
 
