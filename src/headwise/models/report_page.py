@@ -13,10 +13,16 @@ from markupsafe import Markup
 from headwise.core.config import JsonMapping, is_number, lookup
 from headwise.core.html import Cell, Page, Section, Series, Table, isolated, plot, render
 from headwise.metrics.operating_points import MIN_ITEMS, RiskCoverageCurve
-from headwise.models.metric_table import MISSING, MetricRow, MetricTable, format_number, parse_interval
+from headwise.models.metric_table import (
+    MISSING,
+    MetricRow,
+    MetricTable,
+    format_number,
+    meanings_of,
+    parse_interval,
+)
 from headwise.models.novelty_evaluation import novelty_section
 from headwise.models.report_parts import ComparisonSystem
-from headwise.models.score_meanings import meanings_of
 
 _EXCERPT = 600  # characters of a text without an explanation
 

@@ -1,6 +1,5 @@
 """`headwise calibrate`: fit the probabilities and thresholds of a model again."""
 
-# The type of the flags is created at run time from the configurations.
 # pyright: reportInvalidTypeForm=false
 
 import math
@@ -13,7 +12,6 @@ from headwise.app.cli.console import note, percent, print_json, standard_output,
 from headwise.app.cli.flags import OpeningArgument, flag_values, section_flags
 from headwise.app.cli.path_checks import check_one_standard_input, check_output_is_folder
 from headwise.app.cli.terminal import TerminalReporter
-from headwise.core.allocator import keep_freed_memory
 
 _SHOWN = 5  # labels listed
 
@@ -47,16 +45,12 @@ def calibrate(
         overwrite: Replace the model in the output folder.
         json: Print JSON for other programs.
         parses: Dependency parses of the texts, for a model that uses them; see headwise predict.
-
-    Raises:
-        HeadwiseError: The model, the file or the output cannot be used.
     """
     check_output_is_folder(output)
     check_one_standard_input({"FILE": file, "--parses": parses})
     from headwise.app.workflows.calibrate import calibrate_file
     from headwise.models.metric_table import FORMATS  # with these comes torch
 
-    keep_freed_memory()
     recalibrated = calibrate_file(
         model,
         file,

@@ -10,7 +10,7 @@ from typing import Any
 from headwise.app.cli.console import UsageError, fail, forget_output, make_streams_safe
 from headwise.app.cli.terminal import reliable_interrupts, signal_of
 from headwise.artifacts.onnx.onnx_errors import installed
-from headwise.core.allocator import is_out_of_memory, resume_collection
+from headwise.core.allocator import is_out_of_memory, keep_freed_memory, resume_collection
 from headwise.core.errors import HeadwiseError
 
 _MEMORY_ADVICE = {
@@ -19,6 +19,23 @@ _MEMORY_ADVICE = {
     "serve": "take a smaller --batch-tokens",
 }
 """Advice after running out of memory, by command."""
+_COMPUTING = frozenset(
+    (
+        *(
+            "calibrate",
+            "distill",
+            "evaluate",
+            "explain",
+            "heads",
+            "predict",
+            "pretrain",
+            "report",
+            "sample",
+        ),
+        *("serve", "suggest", "train", "tune"),
+    )
+)
+"""Commands that keep freed memory for the next batch."""
 _LOADS_LIBRARIES = (["train"], ["predict"], ["explain"], ["evaluate"])
 """Commands that resume the search for garbage themselves, when their libraries, and the data of train or
 the model of the others, are loaded."""
@@ -38,6 +55,8 @@ def run_command(words: Sequence[str]) -> int:
             call = plain_call(words) or _parse(words)
             if words[:1] not in _LOADS_LIBRARIES:
                 resume_collection()
+            if not _COMPUTING.isdisjoint(words[:1]):
+                keep_freed_memory()
             result = call()
         sys.stdout.flush()  # here, where a broken pipe is still caught
         return result if isinstance(result, int) else 0
@@ -113,13 +132,11 @@ def _predict(model: Path, file: Path, output: Path | None, *, overwrite: bool) -
     """See `headwise.app.cli.predict_command.predict`."""
     from headwise.app.cli.path_checks import check_input, check_model
     from headwise.app.cli.terminal import TerminalReporter
-    from headwise.core.allocator import keep_freed_memory
     from headwise.data.files.file_lists import list_files
 
     check_model(model)
     check_input(file)
     from headwise.app.workflows.predict import predict_file
 
-    keep_freed_memory()
     predict_file(model, list_files([file]), output, overwrite=overwrite, reporter=TerminalReporter())
     return 0

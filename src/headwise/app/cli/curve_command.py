@@ -1,6 +1,5 @@
 """`headwise curve`: the learning curve of a file, and the forecast for more texts."""
 
-# The type of the flags is created at run time from the configurations.
 # pyright: reportInvalidTypeForm=false
 
 from pathlib import Path
@@ -57,9 +56,6 @@ def curve(
         svg: Draw the curve into this file; an existing picture is replaced.
         work: File that caches the measurements; an interrupted command continues from it.
         json: Print JSON for other programs.
-
-    Raises:
-        HeadwiseError: The file cannot be read, or its texts are too few.
     """
     check_page_output(svg, ".svg")
     from headwise.app.workflows.learning_curve import curve_file

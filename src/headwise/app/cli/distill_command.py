@@ -1,6 +1,5 @@
 """`headwise distill`: train a small model on labelled texts and on a teacher's labels of other texts."""
 
-# The types of the flags are created at run time from the configurations.
 # pyright: reportInvalidTypeForm=false
 
 from pathlib import Path

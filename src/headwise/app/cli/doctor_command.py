@@ -1,6 +1,5 @@
 """`headwise doctor`: check data files before training."""
 
-# The type of the flags is created at run time from the configurations.
 # pyright: reportInvalidTypeForm=false
 
 from collections.abc import Iterator
@@ -38,9 +37,6 @@ def doctor(
 
     Returns:
         1 if there is an error among the findings, else 0.
-
-    Raises:
-        ConfigError: No files, or options that exclude each other.
     """
     from headwise.data.doctor.diagnose import doctor_files  # with it comes numpy
 

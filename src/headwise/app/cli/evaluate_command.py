@@ -1,6 +1,5 @@
 """`headwise evaluate`: score a model on a labelled file."""
 
-# The type of the flags is created at run time from the configurations.
 # pyright: reportInvalidTypeForm=false
 
 from typing import TYPE_CHECKING, Literal
@@ -14,7 +13,6 @@ from headwise.app.cli.flags import OpeningArgument, flag_values, section_flags
 from headwise.app.cli.metric_tables import print_metrics
 from headwise.app.cli.path_checks import check_one_standard_input
 from headwise.app.cli.terminal import TerminalReporter
-from headwise.core.allocator import keep_freed_memory
 from headwise.core.errors import ConfigError
 from headwise.data.files.file_lists import list_files
 
@@ -56,9 +54,6 @@ def evaluate(
         unknown_label: The label of texts that belong to none of the model's labels (out of scope), for a
             model with a novelty detector (headwise train --unknown): how many of them it catches.
         parses: Dependency parses of the texts, for a model that uses them; see headwise train.
-
-    Raises:
-        HeadwiseError: The model or the file cannot be used, or a label is not one of the model's.
     """
     check_one_standard_input({"FILE": (file, *more), "--parses": parses})
     if errors < 0:
@@ -66,7 +61,6 @@ def evaluate(
     texts = list_files([file, *more])
     from headwise.app.workflows.evaluate import evaluate_file  # with it comes torch
 
-    keep_freed_memory()
     terminal = TerminalReporter()
     report = evaluate_file(
         model,

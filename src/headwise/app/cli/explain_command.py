@@ -1,6 +1,5 @@
 """`headwise explain`: word attributions of the predictions for a file."""
 
-# The type of the flags is created at run time from the configurations.
 # pyright: reportInvalidTypeForm=false
 
 from collections.abc import Iterable, Iterator
@@ -23,7 +22,6 @@ from headwise.app.cli.flags import LABEL_SETTINGS, OpeningArgument, flag_values,
 from headwise.app.cli.path_checks import check_one_standard_input, is_standard
 from headwise.app.cli.predict_command import check_file
 from headwise.app.cli.terminal import TerminalReporter
-from headwise.core.allocator import keep_freed_memory
 from headwise.core.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -66,10 +64,6 @@ def explain(
         json: Write one JSON object per line, to standard output or to OUTPUT (.jsonl).
         parses: Dependency parses of the texts, for a model that uses them; see headwise predict.
         overwrite: Replace an existing output.
-
-    Raises:
-        HeadwiseError: The model, the file or the output cannot be used.
-        ConfigError: JSON is requested for a page.
     """
     check_file(model, file, "explain")
     check_one_standard_input({"FILE": file, "--parses": parses})
@@ -85,7 +79,6 @@ def explain(
         )
     if output is not None:
         check_output_file(output, file, overwrite=overwrite)
-    keep_freed_memory()
     explanations = explain_file(
         model,
         file,

@@ -43,9 +43,6 @@ def export(
         without_encoder: With --format html, leave out the encoder of an ensemble: a smaller page.
         example: With --format html, texts that the page offers to try.
         overwrite: Replace a model or a page that was exported there before.
-
-    Raises:
-        HeadwiseError: The model cannot be used or exported, or the folder has other files in it.
     """
     if format == "html":
         return _export_page(

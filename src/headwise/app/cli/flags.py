@@ -1,7 +1,8 @@
 """Flags from configuration dataclasses: one flag per field, with the field's docstring as help.
 
 A flag that is not given is None; its field then comes from the recipe file or the defaults. The
-configurations need neither torch nor NumPy, so `headwise train --help` and usage errors are fast.
+configurations need neither torch nor NumPy, so `headwise train --help` and usage errors are fast. The types
+of the flags are made at run time, so pyright cannot check them (`reportInvalidTypeForm=false`).
 """
 
 import ast

@@ -1,6 +1,5 @@
 """`headwise heads`: the importance of each attention head of a model; pruning."""
 
-# The type of the flags is created at run time from the configurations.
 # pyright: reportInvalidTypeForm=false
 
 import re
@@ -25,7 +24,6 @@ from headwise.app.cli.console import (
 from headwise.app.cli.flags import OpeningArgument, flag_values, section_flags
 from headwise.app.cli.path_checks import check_one_standard_input, is_standard
 from headwise.app.cli.terminal import TerminalReporter
-from headwise.core.allocator import keep_freed_memory
 
 if TYPE_CHECKING:
     from headwise.app.workflows.head_scores import PruningReport
@@ -58,14 +56,10 @@ def heads(
         svg: Draw the heads with what they have learned (slopes, spans, buckets) into this file; an existing
             picture is replaced.
         parses: Dependency parses of the texts, for a model that uses them; see headwise predict.
-
-    Raises:
-        HeadwiseError: The model or the file cannot be used, or the model has no heads.
     """
     from headwise.app.workflows.head_scores import draw_learned_priors, heads_file, prune_file
     from headwise.models.metric_table import FORMATS  # with these comes torch
 
-    keep_freed_memory()
     check_page_output(svg, ".svg")
     if svg is not None:
         write_text(svg, draw_learned_priors(model))

@@ -1,6 +1,5 @@
 """`headwise noise`: find likely label errors in a file."""
 
-# The type of the flags is created at run time from the configurations.
 # pyright: reportInvalidTypeForm=false
 
 import csv
@@ -62,9 +61,6 @@ def noise(
         json: Print all label issues as JSON, one per line.
         base: Static embeddings that the linear model reads with the words (for tagged sentences, their word
             groups); none for words alone.
-
-    Raises:
-        HeadwiseError: The file or the output cannot be used.
     """
     if show < 0:
         raise ConfigError(f"--show {show}; expected 0 or more")

@@ -1,6 +1,5 @@
 """`headwise predict`: predictions for a file of any size."""
 
-# The type of the flags is created at run time from the configurations.
 # pyright: reportInvalidTypeForm=false
 
 import shlex
@@ -18,7 +17,6 @@ from headwise.app.cli.argument_types import (
 from headwise.app.cli.flags import LABEL_SETTINGS, OpeningArgument, flag_values, section_flags
 from headwise.app.cli.path_checks import check_one_standard_input, is_standard, names_text
 from headwise.app.cli.terminal import TerminalReporter
-from headwise.core.allocator import keep_freed_memory
 from headwise.core.errors import ConfigError
 from headwise.data.files.file_lists import list_files
 
@@ -75,9 +73,6 @@ def predict(
         workers: Number of processes that predict in parallel, each with the model in memory; for large
             files, the number of cores. With auto, one process predicts for ten seconds; if the file takes
             longer, a process for each core goes on. Predictions differ in the last digits at most.
-
-    Raises:
-        HeadwiseError: The model, the file or the output cannot be used.
     """
     files = (file, *more)
     for path in files:
@@ -86,7 +81,6 @@ def predict(
     texts = list_files(files)
     from headwise.app.workflows.predict import predict_file  # with it comes torch
 
-    keep_freed_memory()
     predict_file(
         model,
         texts,

@@ -1,6 +1,5 @@
 """`headwise pretrain`: train static embeddings (a base) on unlabelled texts."""
 
-# The types of the flags are created at run time from the configurations.
 # pyright: reportInvalidTypeForm=false
 
 import shlex
@@ -15,7 +14,6 @@ from headwise.app.cli.argument_types import FileArgument, OptionalFile, Optional
 from headwise.app.cli.console import messages, note, standard_output, warn
 from headwise.app.cli.flags import flag_values, flags
 from headwise.app.cli.progress import WithProgressBar
-from headwise.core.allocator import keep_freed_memory
 from headwise.core.config import from_dict
 from headwise.core.errors import ConfigError
 from headwise.data.columns.reading_options import ReadOptions
@@ -88,13 +86,9 @@ def pretrain(
         name: Name of the base. [that of the folder]
         licence: Licence of the base, for its card.
         source: Origin and licence of texts, for the card; may be given several times.
-
-    Raises:
-        ConfigError: No files, or settings that cannot be used.
     """
     from headwise.training.pretraining.pretrain import pretrain_files
 
-    keep_freed_memory()
     if not files:
         raise ConfigError("no texts; expected files such as reviews.txt")
     settings = flag_values(plain) | {

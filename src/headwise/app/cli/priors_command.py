@@ -1,6 +1,5 @@
 """`headwise priors`: list the priors, draw them, and search the best ones for a file."""
 
-# The type of the flags is created at run time from the configurations.
 # pyright: reportInvalidTypeForm=false
 
 from collections.abc import Sequence
@@ -65,10 +64,6 @@ def priors(
         minutes: Time for training, over all sessions. [30]
         seeds: Training runs of each candidate in each round. [2]
         json: Print the result of the search as JSON.
-
-    Raises:
-        HeadwiseError: A file is of another kind, or cannot be read or written; or a flag of the search is
-            given without it.
     """
     search_flags = {"dev": dev, "output": output, "recipe": recipe, "minutes": minutes, "seeds": seeds}
     search_flags |= {"json": json or None, **flag_values(read)}

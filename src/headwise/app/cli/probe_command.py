@@ -1,6 +1,5 @@
 """`headwise probe`: the attention span of each head of an encoder."""
 
-# The type of the flags is created at run time from the configurations.
 # pyright: reportInvalidTypeForm=false
 
 from itertools import islice
@@ -52,9 +51,6 @@ def probe(
         svg: Draw the spans by head and layer into this file; an existing picture is replaced.
         parses: Dependency parses of the texts, for a model that uses them; see headwise predict.
         json: Print JSON for other programs.
-
-    Raises:
-        HeadwiseError: The model or the file cannot be used, or the encoder has no attention.
     """
     check_one_standard_input({"TEXTS": texts, "--parses": parses})
     if most < 1:

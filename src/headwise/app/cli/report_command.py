@@ -1,6 +1,5 @@
 """`headwise report`: an HTML report of a model."""
 
-# The type of the flags is created at run time from the configurations.
 # pyright: reportInvalidTypeForm=false
 
 from pathlib import Path
@@ -13,7 +12,6 @@ from headwise.app.cli.console import note, write_text
 from headwise.app.cli.flags import OpeningArgument, flag_values, section_flags
 from headwise.app.cli.path_checks import check_one_standard_input, is_standard
 from headwise.app.cli.terminal import TerminalReporter
-from headwise.core.allocator import keep_freed_memory
 
 
 def report(
@@ -42,9 +40,6 @@ def report(
         overwrite: Replace an existing page.
         unknown_label: The label of texts that belong to none of the labels; see headwise evaluate.
         parses: Dependency parses of these texts, for a model that uses them; see headwise predict.
-
-    Raises:
-        HeadwiseError: The model, the file or the page cannot be used.
     """
     from headwise.app.workflows.predict import check_output_file  # with these comes torch
     from headwise.app.workflows.report import report_file
@@ -52,7 +47,6 @@ def report(
     check_one_standard_input({"--data": data, "--parses": parses})
     if not is_standard(output):
         check_output_file(output, data or model, overwrite=overwrite)
-    keep_freed_memory()
     page = report_file(
         model,
         data,

@@ -1,6 +1,5 @@
 """`headwise sample`: generate text with a language model."""
 
-# The type of the flags is created at run time from the configuration.
 # pyright: reportInvalidTypeForm=false
 
 import sys
@@ -11,7 +10,6 @@ from cyclopts import Parameter
 from headwise.app.cli.argument_types import ModelFolder
 from headwise.app.cli.console import note
 from headwise.app.cli.flags import flag_values, flags
-from headwise.core.allocator import keep_freed_memory
 from headwise.core.config import from_dict
 from headwise.core.errors import ConfigError
 from headwise.nn.task_layers.layer_configs import SampleConfig
@@ -36,17 +34,12 @@ def sample(
         model: Folder of a language model.
         prompt: The text to continue; "-" reads it from standard input.
         device: Device to compute on: cpu, cuda, or auto for a GPU if there is one.
-
-    Raises:
-        HeadwiseError: The folder holds no language model, or the prompt has characters (words, bytes) that
-            the model does not know.
     """
     # With these comes torch.
     from headwise.artifacts import load_model
     from headwise.nn.networks.language_model import LanguageModel, encode_prompt, generate, text_of
 
     config = from_dict(SampleConfig, flag_values(settings))
-    keep_freed_memory()
     loaded = load_model(model, device=device)
     if not isinstance(loaded, LanguageModel):
         raise ConfigError(

@@ -1,6 +1,5 @@
 """`headwise serve`: predictions over HTTP."""
 
-# The type of the flags is created at run time from the configurations.
 # pyright: reportInvalidTypeForm=false
 
 from typing import Annotated
@@ -10,7 +9,6 @@ from cyclopts import Parameter
 from headwise.app.cli.argument_types import Integer, ModelFolder, OptionalOutputFile
 from headwise.app.cli.flags import LABEL_SETTINGS, OpeningArgument, flag_values, section_flags
 from headwise.app.cli.terminal import TerminalReporter
-from headwise.core.allocator import keep_freed_memory
 
 _UNUSED = {
     *(
@@ -86,13 +84,9 @@ def serve(
         unsure: Add a field that is true where the model should abstain, by a probability (0.9) or a
             precision (precision=0.95); see headwise predict.
         batch_tokens: Words per batch: fewer need less memory.
-
-    Raises:
-        HeadwiseError: The model or the address cannot be used, or the extra is not installed.
     """
     from headwise.app.serve.http_server import serve as run  # with it come the libraries
 
-    keep_freed_memory()
     run(
         (model, *more),
         host,

@@ -1,6 +1,5 @@
 """`headwise suggest`: choose the texts to label next (active learning)."""
 
-# The type of the flags is created at run time from the configurations.
 # pyright: reportInvalidTypeForm=false
 
 import csv
@@ -23,7 +22,6 @@ from headwise.app.cli.flags import OpeningArgument, flag_values, section_flags
 from headwise.app.cli.path_checks import check_one_standard_input, is_standard
 from headwise.app.cli.predict_command import check_file
 from headwise.app.cli.terminal import TerminalReporter
-from headwise.core.allocator import keep_freed_memory
 
 if TYPE_CHECKING:
     from headwise.app.workflows.suggest_texts import Suggestion, Suggestions
@@ -57,9 +55,6 @@ def suggest(
         output: File for them, best first: .csv, .tsv or .jsonl (taggers: .conll). Default: standard output.
         overwrite: Replace an existing output.
         parses: Dependency parses of the texts, for a model that uses them; see headwise predict.
-
-    Raises:
-        HeadwiseError: The model, the file or the output cannot be used.
     """
     check_file(model, file, "suggest")
     check_one_standard_input({"FILE": file, "--parses": parses})
@@ -75,7 +70,6 @@ def suggest(
     form = format_of(output, {".conll": "conll"} if tags else _FORMS, "conll" if tags else "csv")
     if output is not None:
         check_output_file(output, file, overwrite=overwrite)
-    keep_freed_memory()
     suggestions = suggest_file(
         model,
         file,

@@ -1,6 +1,5 @@
 """`headwise train`: train a model on a labelled file."""
 
-# The types of the flags are created at run time from the configurations.
 # pyright: reportInvalidTypeForm=false
 
 from pathlib import Path
@@ -21,7 +20,6 @@ from headwise.app.cli.console import check_page_output, print_json, warn
 from headwise.app.cli.flags import every_flag, section_values
 from headwise.app.cli.path_checks import check_one_standard_input, check_output_is_folder, is_standard
 from headwise.app.cli.terminal import QuietReporter, TerminalReporter
-from headwise.core.allocator import keep_freed_memory
 from headwise.core.config import JsonObject
 from headwise.core.errors import ConfigError
 from headwise.data.files.compression import read_once
@@ -157,7 +155,6 @@ def train(
     from headwise.data.items.parses import ParseFiles
     from headwise.training.run_state import TrainingInterrupted
 
-    keep_freed_memory()
     output = output or _output_for(Path(first_path(texts)))
     named = section_values(settings)
     teach = named.pop("teach", {})

@@ -1,6 +1,5 @@
 """`headwise tune`: hyperparameter search for a file."""
 
-# The type of the flags is created at run time from the configurations.
 # pyright: reportInvalidTypeForm=false
 
 from pathlib import Path
@@ -21,7 +20,6 @@ from headwise.app.cli.console import columns, note, print_json, standard_output
 from headwise.app.cli.flags import flag_values, section_flags
 from headwise.app.cli.path_checks import check_one_standard_input, check_output_is_folder
 from headwise.app.cli.terminal import TerminalReporter
-from headwise.core.allocator import keep_freed_memory
 from headwise.core.errors import ConfigError
 from headwise.data.files.compression import read_once
 from headwise.data.findings import count
@@ -63,15 +61,11 @@ def tune(
         recipe: Settings of all candidates: a recipe's name, or a TOML file.
         dev: Texts that candidates are scored on. [folds of the file; for one long text, its end]
         json: Print the result of the search as JSON.
-
-    Raises:
-        HeadwiseError: A file cannot be used.
     """
     check_output_is_folder(output)
     check_one_standard_input({"FILE": file, "--dev": dev, "--recipe": recipe})
     from headwise.app.configuration import read_preset
 
-    keep_freed_memory()
     folder = output or Path(f"{file}.tuned")
     layers = [
         *([] if recipe is None else [read_preset(recipe)]),

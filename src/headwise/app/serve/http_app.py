@@ -20,10 +20,8 @@ except ImportError as error:
     raise serve_not_installed(error) from None
 
 from headwise.app.serve.answering import ModelService
-from headwise.app.serve.api_page import api_page
 from headwise.app.serve.batching import PredictionQueue
 from headwise.app.serve.error_responses import add_error_handlers, content_type_problem
-from headwise.app.serve.form_page import form_page
 from headwise.app.serve.http_bodies import (
     Explanations,
     ModelFacts,
@@ -44,6 +42,7 @@ from headwise.app.serve.middleware import (
     WaitingLimit,
 )
 from headwise.app.serve.serve_errors import REQUEST, TOO_LARGE, RequestError
+from headwise.app.serve.server_pages import api_page, form_page
 from headwise.app.serve.word_budget import WordBudget
 from headwise.core.config import JsonObject
 from headwise.core.deprecation import renamed_parameters

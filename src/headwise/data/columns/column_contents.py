@@ -1,12 +1,19 @@
 """What the first cells of a column tell of it: a text, a label, a number, a date, the id of a record."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.columns.cell_values import is_link, is_structured
-from headwise.data.columns.column_names import HEADING_NAMES, QUESTION_NAMES, is_never_label, normal_name
+from headwise.data.columns.column_names import (
+    HEADING_NAMES,
+    LABEL_NAMES,
+    QUESTION_NAMES,
+    has_usual_name,
+    is_never_label,
+    normal_name,
+)
 from headwise.data.items.labels import parse_number, with_decimal_point
 
 _MANY = 20  # cells from which on a column of many single words can be told from a column of few values
@@ -270,3 +277,18 @@ _NEVER_LABELS = (
 )
 _NEVER_TEXTS = (is_link, is_date, is_address, _is_number, _is_file, _has_no_letter, _is_structure)
 """Kinds of values of which all those of a column must be."""
+
+
+def other_labels_notes(columns: Sequence[Column]) -> Iterator[str]:
+    """A note on columns beside the guessed label that are named like labels, too, if there are any."""
+    named = [column for column in columns if has_usual_name(column.name, LABEL_NAMES)]
+    if labels := [repr(c.name) for c in named if c.is_recurring and c.varies and not c.is_never_label]:
+        yield f"other columns that may be the label: {', '.join(labels)} - choose with --label-column"
+
+
+def unused_columns_notes(columns: Sequence[Column]) -> Iterator[str]:
+    """A note on each column that says which part of the data a row belongs to."""
+    for column in columns:
+        if len(parts := column.parts_of_data) > 1:
+            shown = ", ".join(parts[:4])
+            yield f"all rows are read, whatever part of the data {column.name!r} names ({shown})"

@@ -6,7 +6,7 @@ Code: HW285, if they cannot be guessed.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from headwise.data.columns.column_contents import Column
+from headwise.data.columns.column_contents import Column, other_labels_notes
 from headwise.data.columns.column_names import (
     PAIR_LABEL_NAMES,
     PAIR_NAMES,
@@ -15,7 +15,6 @@ from headwise.data.columns.column_names import (
     name_rank,
     normal_name,
 )
-from headwise.data.columns.column_notes import other_labels_notes
 from headwise.data.columns.file_source import DataSource, Record
 from headwise.data.columns.item_options import PairOptions
 from headwise.data.columns.soft_label_columns import WEIGHT_NAMES, choose_weight

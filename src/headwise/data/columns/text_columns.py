@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from headwise.core.errors import ConfigError, close_names
 from headwise.data.columns.cell_values import as_text
-from headwise.data.columns.column_contents import Column
+from headwise.data.columns.column_contents import Column, other_labels_notes, unused_columns_notes
 from headwise.data.columns.column_names import (
     COLUMN_JOINER,
     LABEL_NAMES,
@@ -22,7 +22,6 @@ from headwise.data.columns.column_names import (
     name_rank,
     normal_name,
 )
-from headwise.data.columns.column_notes import other_labels_notes, unused_columns_notes
 from headwise.data.columns.file_source import DataSource, Record
 from headwise.data.columns.span_columns import span_columns, span_rows_error
 from headwise.data.columns.tabular_columns import TabularColumn

@@ -12,7 +12,6 @@ from headwise.data.formats import (
     cloud_exports,
     intent_examples,
     label_studio,
-    label_studio_min,
     prodigy,
     spacy_training,
     token_spans,
@@ -26,7 +25,7 @@ Flatten = Callable[[Iterator[Record], DataSource], Iterator[Record]]
 
 EXPORTS: tuple[tuple[Recognise, Flatten], ...] = (
     (label_studio.recognise, label_studio.flatten_tasks),
-    (label_studio_min.recognise, label_studio_min.flatten_rows),
+    (label_studio.recognise_rows, label_studio.flatten_rows),
     (prodigy.recognise, prodigy.decided_tasks),
     (argilla.recognise, argilla.flatten_records),
     (annotation_tools.recognise_dataturks, annotation_tools.dataturks_texts),
@@ -68,8 +67,8 @@ def flatten_tables(records: Iterator[Record], source: DataSource) -> Iterator[Re
     its cells hold lists as text."""
     first, records = look_ahead(records, count=1)
     names = first[0].fields if first else {}
-    if label_studio_min.is_row(names):
-        return label_studio_min.flatten_rows(records, source)
+    if label_studio.is_row(names):
+        return label_studio.flatten_rows(records, source)
     if not prodigy.is_task(names) and not argilla.is_table_of_responses(names):
         return records
     return flatten_exports(map(_with_values, records), source)

@@ -8,12 +8,20 @@ name, as in Label Studio's export JSON-MIN. (Older versions call annotations com
 
 Tasks without an annotation, and those whose annotations are all cancelled, have no answer. An annotation
 without spans is one: the text has none.
+
+In the exports JSON-MIN and CSV, which have a field for each control, several choices, taxonomies, ratings
+and numbers are objects,
+
+    {"id": 1, "text": "Tom ran", "topic": {"choices": ["a", "b"]}, "annotation_id": 1, "lead_time": 2.5}
+
+and become values or lists, too.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from headwise.core.config import JsonMapping, JsonObject
+from headwise.data.columns.cell_values import parse_cell
 from headwise.data.columns.file_source import DataSource, Record, look_ahead
 from headwise.data.formats.unlabelled_records import UnlabelledRecord
 
@@ -116,13 +124,13 @@ def _value(part: Mapping[str, object]) -> tuple[str | None, list[Any]]:
     return _values(value) if isinstance(value, dict) else (None, [])
 
 
-def answer_values(value: JsonMapping) -> list[Any]:
+def _answer_values(value: JsonMapping) -> list[Any]:
     """The values of an answer that is no span."""
     kind, values = _values(value)
     return [] if kind in _SPANS else values
 
 
-def taxonomy_names(paths: Sequence[Any]) -> list[Any]:
+def _taxonomy_names(paths: Sequence[Any]) -> list[Any]:
     """The names of paths in a taxonomy: the names of their parts with `/` between them."""
     return ["/".join(map(str, path)) if isinstance(path, list) else path for path in paths]
 
@@ -134,7 +142,7 @@ def _values(value: JsonMapping) -> tuple[str | None, list[Any]]:
             if kind in _SPANS:
                 return kind, [_region(value, values)]
             if kind == "taxonomy":
-                values = taxonomy_names(values)
+                values = _taxonomy_names(values)
             return kind, values
     return None, []
 
@@ -156,3 +164,59 @@ def _answers(result: Sequence[Mapping[str, object]], is_list: Mapping[str, bool]
         name: values if is_list.get(name) or len(values) > 1 else next(iter(values), None)
         for name, values in answers.items()
     }
+
+
+_ROW_FIELDS = ("annotation_id", "annotator", "lead_time")  # that every row has
+
+
+def is_row(fields: Mapping[str, object]) -> bool:
+    """Whether an object has the fields of a row of JSON-MIN or CSV."""
+    return all(name in fields for name in _ROW_FIELDS)
+
+
+def recognise_rows(rows: Sequence[Mapping[str, object]]) -> bool:
+    """Whether all objects are rows of JSON-MIN or CSV."""
+    return bool(rows) and all(map(is_row, rows))
+
+
+def flatten_rows(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
+    """The records with plain values in place of objects: lists in fields where any has several."""
+    head, records = look_ahead(records)
+    answers = [
+        (name, values)
+        for record in head
+        for name, cell in record.fields.items()
+        if (values := _row_answers(cell)) is not None
+    ]
+    is_list = {name: False for name, _ in answers}
+    for name, values in answers:
+        is_list[name] |= len(values) > 1
+    if is_list:
+        source.notes.append(f"Label Studio's export; what was annotated: {', '.join(map(repr, is_list))}")
+    for record in records:
+        yield record._replace(
+            fields={
+                name: _plain(cell, as_list=is_list[name]) if name in is_list else cell
+                for name, cell in record.fields.items()
+            }
+        )
+
+
+def _plain(cell: object, *, as_list: bool) -> object:
+    values = _row_answers(cell)
+    if values is None:
+        values = [] if cell in (None, "") else [cell]
+    return values if as_list or len(values) > 1 else next(iter(values), None)
+
+
+def _row_answers(cell: object) -> list[object] | None:
+    """The values of an object, of a list of objects or of paths in a taxonomy, as a control gave them; None
+    of other cells, also of lists of spans."""
+    parsed = parse_cell(cell)
+    parts = parsed if isinstance(parsed, list) else [parsed]
+    if parts and all(
+        isinstance(part, list) and all(isinstance(name, str) for name in part) for part in parts
+    ):
+        return _taxonomy_names(parts)
+    values = [value for part in parts if isinstance(part, dict) for value in _answer_values(part)]
+    return values or None

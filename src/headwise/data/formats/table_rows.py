@@ -9,8 +9,6 @@ from headwise.data.columns.column_names import LABEL_NAMES, TEXT_NAMES, clean_na
 from headwise.data.columns.file_source import DataSource, Record, look_ahead
 from headwise.data.formats import table_header as orange
 from headwise.data.formats.csv_records import Cells
-from headwise.data.formats.rows_in_cells import check_rows_in_cells
-from headwise.data.formats.second_table import first_table
 from headwise.data.formats.table_header import (
     caption_rows,
     has_header,
@@ -21,6 +19,7 @@ from headwise.data.formats.table_header import (
     names_text_and_label,
     title_rows,
 )
+from headwise.data.formats.table_shape import check_rows_in_cells, first_table
 
 
 def records_from_rows(rows: Iterator[Cells], source: DataSource) -> Iterator[Record]:

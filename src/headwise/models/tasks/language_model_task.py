@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from headwise.core.config import JsonMapping, JsonObject
+from headwise.core.config import JsonMapping
 from headwise.core.errors import ConfigError
 from headwise.data.items.stream_items import NO_LABELS, SymbolStreamItems
 from headwise.data.items.symbols import SymbolVocabulary
@@ -154,21 +154,8 @@ class LanguageModelTask(Task[LanguageModel, SymbolStream, SymbolStreamData, Lang
     def schema(self, model: LanguageModel) -> SymbolVocabulary:
         return model.symbols
 
-    def check_labels(self, model: LanguageModel, data: SymbolStreamData, where: str) -> None:
-        """Checks nothing: the report mentions unknown symbols."""
-
     def no_prediction_error(self) -> ConfigError:
         return ConfigError(NO_LABELS)
-
-    def mistakes(
-        self, model: LanguageModel, data: SymbolStreamData, evaluation: LanguageScores, count: int
-    ) -> list[JsonObject]:
-        if count:
-            raise ConfigError("--errors shows labels that are wrong, and a language model gives none")
-        return []
-
-    def describe_error(self, mistake: JsonMapping) -> str:
-        return ""
 
 
 def frequencies(train: SymbolStream, test: SymbolStream) -> LanguageScores:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import torch
 
-from headwise.core.config import JsonMapping, JsonObject
+from headwise.core.config import JsonMapping
 from headwise.core.errors import ConfigError
 from headwise.data.items.dataset import Dataset, items_at
 from headwise.data.items.examples import Example
@@ -126,20 +126,5 @@ class MaskedWordsTask(Task[MaskedModel, Sequence[Example], Dataset[Example], Mas
         )
         return [ReportMessage(f"{message}; give more texts", warning=True)]
 
-    def check_labels(self, model: MaskedModel, data: Dataset[Example], where: str) -> None:
-        """Checks nothing: the words are the targets."""
-
     def no_prediction_error(self) -> ConfigError:
         return ConfigError(NO_ANSWERS)
-
-    def mistakes(
-        self, model: MaskedModel, data: Dataset[Example], evaluation: MaskedScores, count: int
-    ) -> list[JsonObject]:
-        if count:
-            raise ConfigError(
-                "--errors shows labels that are wrong, and a model of masked words gives none"
-            )
-        return []
-
-    def describe_error(self, mistake: JsonMapping) -> str:
-        return ""

@@ -231,9 +231,15 @@ class TaskEvaluation(TaskType[Model, Items, File, Evaluation]):
     def metric_table(self, scores: JsonMapping) -> MetricTable:
         """The metric table of an evaluation, which is given as JSON."""
 
-    @abstractmethod
     def mistakes(self, model: Model, data: File, evaluation: Evaluation, count: int) -> list[JsonObject]:
-        """The most confident errors of a model in a file, as JSON with at least `where` and `text`."""
+        """The most confident errors of a model in a file, as JSON with at least `where` and `text`.
+
+        Raises:
+            ConfigError: Some are requested, and the task predicts nothing.
+        """
+        if count:
+            raise ConfigError(f"--errors shows labels that are wrong, and a {self.title} gives none")
+        return []
 
     def confidence(
         self, model: Model, items: Items, evaluation: Evaluation
@@ -392,9 +398,9 @@ class TaskPresentation(TaskType[Model, Items, File, Evaluation]):
         """Messages about a trained model, before its scores."""
         return []
 
-    @abstractmethod
     def describe_error(self, mistake: JsonMapping) -> str:
         """Describe an error in words."""
+        return ""
 
     def no_prediction_error(self) -> ConfigError:
         """The error to raise where the task makes no predictions."""

@@ -1,11 +1,15 @@
-"""A second table, or totals, below the rows of a table and a blank line."""
+"""What is wrong with the shape of a table: a second table, or totals, below its rows and a blank line; or
+one column whose cells hold whole rows, as where quotation marks stand around each row.
+
+Codes: HW114, HW129.
+"""
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from headwise.data.columns.file_source import DataSource, look_ahead
 from headwise.data.formats.csv_records import Cells
-from headwise.data.formats.table_header import is_numeric_cell
+from headwise.data.formats.table_header import has_usual_name_in, is_numeric_cell
 
 _LEAST_ROWS = 10  # above a blank line, from which on a column without numbers tells
 _MOST_ROWS = 50  # that are compared
@@ -64,3 +68,36 @@ def _differ(above: Sequence[Sequence[str]], below: Sequence[Sequence[str]]) -> b
         and all(map(is_numeric_cell, lower[int(len(lower) > 1 and not is_numeric_cell(lower[0])) :]))
         for upper, lower in columns
     )
+
+
+_DELIMITERS = (",", ";", "\t", "|")
+_LONGEST_HEADER = 1_000  # characters
+_MIN_FITTING = 0.9  # of the cells have the delimiter as often as the header, or more often
+
+
+def check_rows_in_cells(rows: Sequence[Sequence[str]], source: DataSource) -> None:
+    """Check that the only column of a table does not hold whole rows.
+
+    Args:
+        rows: The first rows, the header first.
+        source: The file.
+
+    Raises:
+        DataError: HW114, the header and the cells below it are rows of several fields.
+    """
+    (header,), below = rows[0], [row[0] for row in rows[1:] if len(row) == 1]
+    if not below or len(header) > _LONGEST_HEADER or source.requested_columns or source.options.quoting:
+        return
+    for delimiter in _DELIMITERS:
+        names = header.split(delimiter)
+        prose = any(name.startswith(" ") for name in names)  # `text, in words`
+        if len(names) < 2 or prose or not has_usual_name_in(names):
+            continue
+        fitting = sum(cell.count(delimiter) >= len(names) - 1 for cell in below)
+        if fitting >= _MIN_FITTING * len(below):
+            raise source.error(
+                "HW114",
+                f"one column named {header!r:.80}, whose cells hold whole rows",
+                expected="a field for each column",
+                advice=f"remove the quotation marks around each row, or split the column at {delimiter!r}",
+            )

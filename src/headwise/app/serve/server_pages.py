@@ -1,13 +1,14 @@
-"""An HTML form to try a model in a browser: no scripts and no external resources."""
+"""The pages of the server, without scripts and external resources: a form to try a model in a browser, and
+a description of the HTTP interface."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from markupsafe import Markup
 
 from headwise.app.serve.answering import ModelService
 from headwise.app.serve.word_budget import NO_LIMIT, WordBudget
-from headwise.core.config import JsonObject
+from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import HeadwiseError
 from headwise.core.html import Cell, Table, render
 
@@ -98,3 +99,33 @@ def _split_at_spans(text: str, spans: Sequence[JsonObject]) -> list[tuple[str, s
         pieces += [(text[last : span["start"]], ""), (text[span["start"] : span["end"]], span["type"])]
         last = span["end"]
     return [*pieces, (text[last:], "")]
+
+
+_BODIES = {1: {"texts": ["first text", "second text"]}, 2: {"pairs": [["first text", "second text"]]}}
+
+
+def api_page(answering: ModelService, schema: JsonMapping, address: str) -> str:
+    """The page with the endpoints, the fields of a request, and examples for a shell and for Python.
+
+    Args:
+        answering: The model of the examples.
+        schema: The OpenAPI description of the application.
+        address: The address of the application, without a slash at the end.
+    """
+    body = _BODIES.get(answering.item_type.sides, {"records": [{"FIELD": "VALUE"}]})
+    fields = schema["components"]["schemas"]["RequestBody"]["properties"]
+    page = render(
+        "api.html.jinja",
+        title=schema["info"]["title"],
+        address=address,
+        body=json.dumps(body),
+        endpoints=Table(["request", "answer"], list(_endpoints(schema))),
+        fields=Table(["field", "holds"], [[name, field["description"]] for name, field in fields.items()]),
+    )
+    return str(page)
+
+
+def _endpoints(schema: JsonMapping) -> Iterator[tuple[str, str]]:
+    for path, methods in schema["paths"].items():
+        for method, operation in methods.items():
+            yield f"{method.upper()} {path}", operation["description"]
