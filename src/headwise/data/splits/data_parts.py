@@ -162,7 +162,7 @@ def read_parts(
     if cut:
         dev_share, test_share = (shares[name] if name in cut else 0 for name in ("dev", "test"))
         done = item_type.split(train_items, dev_share, test_share, split.seed, path=str(train))
-        split_note, *further = done.notes
+        split_note, *further = done.notes if item_type.has_keys else ("", *done.notes)  # streams: no folds
         part_notes += [("train", note) for note in further]
         parts = {"train": done.train, "dev": done.dev, "test": done.test} | {
             name: part for name, part in parts.items() if name != "train"
