@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 from headwise.data.doctor.diagnose import diagnose
@@ -81,6 +83,23 @@ def test_types_with_few_spans_and_long_sentences(write):
     found = {f.code: f for f in diagnose(ITEM_TYPES_BY_TASK["tag"], [path]).findings}
     assert "EVENT (1)" in found["HW155"].message
     assert found["HW152"].message.startswith("1 sentence of more than 512 words")
+
+
+def test_types_that_differ_only_in_spelling(write):
+    """Two annotators wrote them; the lines are those of the rarer spelling."""
+    path = write("train.conll", *(f"{n}/B-{'LOC' if n < 4 else 'Loc'} ran/O" for n in range(7)))
+    found = {f.code: f for f in diagnose(ITEM_TYPES_BY_TASK["tag"], [path]).findings}["HW156"]
+    assert found.message == "types that differ only in spelling: 'LOC' (4), 'Loc' (3)"
+    assert found.fix == "they are treated as different types; write 'LOC' throughout"
+    assert found.where[0].endswith("train.conll:13")
+
+
+def test_long_texts_with_spans_are_to_be_cut_with_their_spans(tmp_path):
+    path = tmp_path / "a.jsonl"
+    rows = [{"text": f"{n} " * 600, "spans": [[0, 1, "N"]]} for n in range(3)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = {f.code: f for f in diagnose(ITEM_TYPES_BY_TASK["tag"], [str(path)]).findings}["HW152"]
+    assert found.fix.startswith("cut the texts into sentences or paragraphs, each with its spans")
 
 
 def test_what_cannot_be_read_is_a_finding(write, tmp_path):

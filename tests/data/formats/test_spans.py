@@ -34,6 +34,9 @@ def named(**names):
         ("spans", named(start="start", end="end", type="label")),
         ("spans", named(start="start", end="end", type="type")),
         ("entities", named(start="start_offset", end="end_offset", type="label")),
+        ("annotations", named(start="from", end="to", type="kind")),
+        ("mentions", named(start="charStart", end="charEnd", type="Entity-Type")),
+        ("spans", named(start="Start_Index", end="End_Index", type="Label")),
     ],
 )
 def test_spans_become_tags_of_words(write, name, spans):
@@ -51,6 +54,63 @@ def test_spans_become_tags_of_words(write, name, spans):
     assert (data.format, data.columns.token, data.columns.tag) == ("spans", "text", name)
     assert data.entities == {"LOC": 1, "PER": 1}
     assert not data.findings
+
+
+def test_white_space_at_the_ends_of_a_span_is_no_part_of_it(write):
+    """Annotators select it; spans that share nothing else do not overlap."""
+    spans = [[0, 4, "PER"], [3, 7, "ORG"], [18, 27, "LOC"]]
+    data = read_tagged(write("a.jsonl", lines({"text": TEXT, "spans": spans})))
+    assert data.items[0].tags == ("B-PER", "B-ORG", *TAGS[2:])
+    assert not data.findings
+
+
+def predicted(**changed):
+    """A prediction of a tagger, as `headwise predict --format-out jsonl` writes it."""
+    spans = [
+        {"type": kind, "words": [0, 2], "text": TEXT[a:b], "start": a, "end": b, "probability": 0.9}
+        for a, b, kind in SPANS
+    ]
+    record = {"body": TEXT, "words": WORDS, "tags": TAGS, "probabilities": [0.9] * 10, "spans": spans}
+    return record | changed
+
+
+def test_predictions_are_read_by_their_tags(write):
+    assert read_tagged(write("a.jsonl", lines(predicted()))).items[0].tags == TAGS
+    table = "body,words,tags,probabilities,spans\n" + ",".join(
+        '"' + (value if name == "body" else json.dumps(value)).replace('"', '""') + '"'
+        for name, value in predicted().items()
+    )
+    assert read_tagged(write("a.csv", table)).items[0].tags == TAGS
+    with pytest.raises(DataError, match="a span from 0 to 7"):
+        read_tagged(write("b.csv", table.replace('""type"": ""PER""', '""type"": ""ORG""')))
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"spans": [[0, 7, "PER"], [22, 27, "LOC"]]}, r"a span from 22 to 27 \(LOC\) that the tags lack"),
+        ({"spans": [[0, 7, "ORG"], [19, 27, "LOC"]]}, r"a span from 0 to 7 \(ORG\) that the tags lack"),
+        ({"spans": [[0, 7, "PER"]]}, r"tags of a span from 19 to 27 \(LOC\) that is not among"),
+        ({"spans": [{"words": [5, 7], "type": "LOC"}]}, r"tags of a span from 0 to 7 \(PER\)"),
+        ({"spans": [{"start": 0, "type": "PER"}]}, "the span .*, without its characters or its type"),
+        ({"tags": ("O",) * 10}, r"a span from 0 to 7 \(PER\) that the tags lack"),
+    ],
+)
+def test_predictions_of_which_spans_or_tags_alone_were_corrected(write, changed, said):
+    """What was corrected is not left out without a word; a flag says which counts."""
+    path = write("a.jsonl", lines(predicted(), predicted(**changed)))
+    with pytest.raises(DataError, match=said) as raised:
+        read_tagged(path)
+    assert (raised.value.code, raised.value.line) == ("HW246", 2)
+    assert "--format spans" in str(raised.value)
+    tags = read_tagged(path, TagOptions(tag_column="tags")).items[1].tags
+    assert tags == changed.get("tags", TAGS)
+
+
+def test_corrected_spans_are_read_as_such(write):
+    corrected = predicted(spans=[[0, 7, "ORG"], [19, 27, "LOC"]])
+    found = read_tagged(write("a.jsonl", lines(corrected)), TagOptions(format="spans"))
+    assert found.items[0].tags == ("B-ORG", "I-ORG", *TAGS[2:])
 
 
 def test_words_are_those_of_the_models_tokenizer(write):

@@ -101,9 +101,10 @@ CHECKS: dict[type[ItemType] | type[LabelType], DoctorChecks] = {
             item_checks.unbroken_sentences,
             item_checks.long_sentences,
             item_checks.few_spans,
+            label_checks.type_spelling_variants,
         ),
         across=(text_checks.shared_items, item_checks.unknown_tags),
-        in_training=(item_checks.unbroken_sentences,),
+        in_training=(item_checks.unbroken_sentences, label_checks.type_spelling_variants),
     ),
     BagItems: DoctorChecks(
         single=(

@@ -233,7 +233,10 @@ def unbroken_sentences(file: CheckedFile) -> Iterator[Finding]:
     if _is_unbroken(file):
         message = f"{file.count(len(_long_sentences(file)))} of more than {LONG} words"
         message += f", the longest of {max(file.sizes):,}"
-        fix = "put a blank line after each sentence; training would take long and learn little"
+        fix = "put a blank line after each sentence"
+        if file.data.format == "spans":
+            fix = "cut the texts into sentences or paragraphs, each with its spans"
+        fix += "; training would take long and learn little"
         yield Finding("warning", "HW152", message, file.data.places(_long_sentences(file)), fix)
 
 
@@ -242,6 +245,8 @@ def long_sentences(file: CheckedFile) -> Iterator[Finding]:
     if (long_sentences := _long_sentences(file)) and not _is_unbroken(file):
         message = f"{file.count(len(long_sentences))} of more than {LONG} words"
         fix = "if blank lines between sentences are missing, put them back; else nothing has to be done"
+        if file.data.format == "spans":
+            fix = "nothing, or cut them into sentences or paragraphs, each with its spans"
         yield Finding("info", "HW152", message, file.data.places(long_sentences), fix)
 
 

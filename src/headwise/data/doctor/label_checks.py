@@ -1,8 +1,9 @@
 """The doctor's checks of labels: classes, sets of labels, numbers, and the weights of items."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from headwise.core.text_normalization import normalize_text
 from headwise.data.doctor.doctor_report import NumberSummary
 from headwise.data.doctor.examined_file import CheckedFile
 from headwise.data.findings import Finding, abbreviate, count
+from headwise.data.formats.tag_checks import span_type
 from headwise.data.items.labels import (
     all_labels,
     effective_sample_size,
@@ -79,18 +81,44 @@ def spelling_variants(file: CheckedFile) -> Iterator[Finding]:
     labels = file.data.labels
     meant = [name.casefold() for name in labels if not _stands_for_none(name)]
     key_of = _truth_key if all(name in _TRUTH_VALUES for name in meant) else _spelling_key
+    yield from _spelling_findings(file, "labels", labels, key_of, lambda item: item.labels)
+
+
+def type_spelling_variants(file: CheckedFile) -> Iterator[Finding]:
+    """Types of spans that differ only in their spelling."""
+    yield from _spelling_findings(
+        file, "types", file.data.entities, _spelling_key, lambda item: {span_type(tag) for tag in item.tags}
+    )
+
+
+def _spelling_findings(
+    file: CheckedFile,
+    nouns: str,
+    counts: Mapping[str, int],
+    key_of: Callable[[str], str | float],
+    names_of: Callable[[Any], Iterable[str]],
+) -> Iterator[Finding]:
+    """Names that have one key.
+
+    Args:
+        file: The file.
+        nouns: What has the names.
+        counts: The count of each name, the most frequent first.
+        key_of: The key of a name.
+        names_of: The names of an item.
+    """
     variants: dict[str | float, list[str]] = {}
-    for name in labels:
+    for name in counts:
         variants.setdefault(key_of(name), []).append(name)
     groups = [names for names in variants.values() if len(names) > 1]
     if not groups:
         return
     rarer = {name for names in groups for name in names[1:]}  # the rarer spellings
-    where = [n for n, item in enumerate(file.items) if not rarer.isdisjoint(item.labels)]
-    shown = [abbreviate([f"{quoted(name)} ({labels[name]:,})" for name in names]) for names in groups]
+    where = [n for n, item in enumerate(file.items) if not rarer.isdisjoint(names_of(item))]
+    shown = [abbreviate([f"{quoted(name)} ({counts[name]:,})" for name in names]) for names in groups]
     best = repr(normalize_text(groups[0][0])) if len(groups) == 1 else "one spelling of each"
-    message = f"labels that differ only in spelling: {abbreviate(shown, '; ')}"
-    fix = f"they are treated as different labels; write {best} throughout"
+    message = f"{nouns} that differ only in spelling: {abbreviate(shown, '; ')}"
+    fix = f"they are treated as different {nouns}; write {best} throughout"
     yield Finding("warning", "HW156", message, file.data.places(where), fix)
 
 

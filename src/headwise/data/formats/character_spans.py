@@ -57,7 +57,10 @@ def tag_column(requested: str | None, columns: Sequence[str], form: str) -> str:
 
 
 _SUGGESTED = ("prediction", "predictions", "suggestion", "suggestions")
-_EXPECTED = 'spans such as [0, 5, "PER"]: the first character, the one after the last, and the type'
+_EXPECTED = (
+    'spans such as [0, 5, "PER"]: the first character, the one after the last, and the type; or as '
+    '{"start": 0, "end": 5, "label": "PER"}'
+)
 
 
 def recognise(head: Sequence[Line], *, beside_labels: bool = False) -> str | None:
@@ -249,6 +252,7 @@ def _in_order(raw_spans: object, text: str, unit: OffsetUnit) -> tuple[list[Char
             raise ValueError(f"a span from {span.start} to {span.end} {what}")
     if problem := mismatch(spans, text):
         raise ValueError(problem, "offsets of the text beside them")
+    spans = [_without_margins(span, text) for span in spans]
     spans = sorted(dict.fromkeys(spans), key=lambda span: span[:2])
     for first, second in pairwise(spans):
         if second.start < first.end:
@@ -257,6 +261,13 @@ def _in_order(raw_spans: object, text: str, unit: OffsetUnit) -> tuple[list[Char
             )
             raise ValueError(f"spans that overlap, {' and '.join(shown)}", "one type for each word")
     return spans, unit
+
+
+def _without_margins(span: CharacterSpan, text: str) -> CharacterSpan:
+    """A span without the white space at its ends, which annotators select with it."""
+    covered = text[span.start : span.end]
+    start = span.end - len(covered.lstrip())
+    return span._replace(start=start, end=start + len(covered.strip()))
 
 
 def _tag(

@@ -1,36 +1,35 @@
 """Spans as JSON has them: a list of start, end and type, or an object with these."""
 
+from functools import lru_cache
+
 from headwise.data.formats.span_offsets import CharacterSpan
 
 SPAN_NAMES = ("spans", "entities", "ents", "label", "labels", "annotations", "annotation", "ner")
 """Usual names of the field of spans, the most certain first."""
 
-_START = ("start", "start_offset", "startOffset", "start_char", "begin", "offset")
-_END = ("end", "end_offset", "endOffset", "end_char", "stop")
-_TYPE = (
-    "className",
-    "displayName",
-    "label",
-    "type",
-    "labels",
-    "entity",
-    "entity_group",
-    "entity_type",
-    "category",
-    "tag",
-    "class",
+_POSITIONS = ("offset", "char", "index", "pos", "position")
+_START = (
+    "start",
+    *(f"start{name}" for name in _POSITIONS),
+    *("charstart", "spanstart", "begin", "beginoffset", "offset", "from"),
 )
-_WRITTEN = ("text", "value", "surface", "mention", "covered_text")
+_END = ("end", *(f"end{name}" for name in _POSITIONS), "charend", "spanend", "stop", "to")
+_TYPE = (
+    *("classname", "displayname", "label", "type", "labels", "entity", "entitygroup", "entitytype"),
+    *("category", "tag", "class", "kind", "entitylabel", "labelname", "nertag"),
+)
+_WRITTEN = ("text", "value", "surface", "mention", "coveredtext", "entitytext", "spantext")
 
 
 def parse_span(raw: object) -> CharacterSpan | None:
     """A span from its JSON value, a list or an object; None if it is invalid."""
     written, is_value = None, False
     if isinstance(raw, dict):
+        first, last = raw.get("startPos"), raw.get("endPos")  # of LUIS, whose ends are inclusive
+        raw = {_plain_name(name): value for name, value in raw.items()}
         start, end, kind = (
             next((raw[name] for name in names if name in raw), None) for names in (_START, _END, _TYPE)
         )
-        first, last = raw.get("startPos"), raw.get("endPos")  # of LUIS
         if type(first) is int and type(last) is int:
             start, end = first, last + 1
         start, length = _integer(start), _integer(raw.get("length"))
@@ -53,6 +52,12 @@ def parse_span(raw: object) -> CharacterSpan | None:
     if type(start) is not int or type(end) is not int or not isinstance(kind, str):
         return None
     return CharacterSpan(start, end, kind.strip(), written, is_value)
+
+
+@lru_cache(1_000)
+def _plain_name(name: str) -> str:
+    """The name of a field without capitals, underscores and hyphens."""
+    return name.replace("_", "").replace("-", "").lower()
 
 
 def _integer(offset: object) -> object:

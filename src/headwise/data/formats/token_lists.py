@@ -1,7 +1,8 @@
 """Token lists in JSON: `{"tokens": ["A", "dog"], "tags": ["DT", "NN"]}`, one object per sentence, as
 `datasets` writes them.
 
-Codes: HW111 no such list; HW118 tokens that are none; HW251 another number of tags.
+Codes: HW111 no such list; HW118 tokens that are none; HW246 predictions with other spans than tags;
+HW251 another number of tags.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,6 +14,7 @@ from headwise.data.columns.column_names import LABEL_NAMES, TEXT_NAMES, name_ran
 from headwise.data.columns.file_source import DataSource, look_ahead, most_true
 from headwise.data.files.text_lines import Line
 from headwise.data.formats.structured_records import read_structured, sample_rows
+from headwise.data.formats.tagged_predictions import contradiction
 from headwise.data.formats.unlabelled_records import labelled_records
 from headwise.data.items.examples import TaggedSentence
 
@@ -24,6 +26,7 @@ TAG_NAMES = (
 """Usual names of the list of tags, the most certain first."""
 
 _OUTSIDE = "O"  # the tag of words outside of all spans
+_CHOICE = "if the spans are right, give --format spans; if the tags are, give --tag-column with their name"
 _MAX_COLUMNS = 100  # in which two lists of equal length are searched
 
 
@@ -177,11 +180,14 @@ def read_sentences(
     extra: Sequence[str],
     *,
     labelled: bool,
+    compares_spans: bool = True,
 ) -> Iterator[TaggedSentence]:
     """The sentences of a file; invalid ones are reported and left out.
 
+    With `compares_spans`, predictions whose spans contradict their tags are invalid.
+
     Raises:
-        DataError: HW118, HW251.
+        DataError: HW118, HW246, HW251.
     """
     records = read_structured(lines, source)
     first, records = look_ahead(records, count=1)
@@ -223,6 +229,8 @@ def read_sentences(
             source.report_error("HW251", problem, line, expected="a tag for each token", advice=skip)
         elif not words and labelled:
             source.counts.blank += 1
+        elif labelled and compares_spans and (why := contradiction(fields, words, _as_texts(tags))):
+            source.report_error("HW246", why, line, expected="spans and tags that agree", advice=_CHOICE)
         else:
             columns = {
                 name: _as_texts(values)

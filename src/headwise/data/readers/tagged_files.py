@@ -261,7 +261,14 @@ def _plan(
     if form == "lists":
         token, tag = options.token_column, options.tag_column
         token, tag, extra = token_lists.choose_lists(head, source, token, tag, labelled=labelled)
-        read = partial(token_lists.read_sentences, token=token, tag=tag, extra=extra, labelled=labelled)
+        read = partial(
+            token_lists.read_sentences,
+            token=token,
+            tag=tag,
+            extra=extra,
+            labelled=labelled,
+            compares_spans=options.tag_column is None,
+        )
         return _TagReadingPlan(form, TagColumns(token, tag, None, extra), read)
     if form == "spans":
         token, tag = options.token_column, options.tag_column
