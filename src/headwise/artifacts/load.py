@@ -5,7 +5,7 @@ No code from the folder is executed, and all contents are validated: the files a
 configuration is untrusted too, so the model is first built without memory for its weights (`build_empty`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from os import PathLike
@@ -39,6 +39,7 @@ from headwise.core.folder_layout import (
     TOKENIZER,
     WEIGHTS,
 )
+from headwise.models.explanation import ExplanationList
 from headwise.models.tasks import find_task, find_task_settings
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.runtime.outputs import OutputsError
@@ -171,7 +172,7 @@ def load_model(
         raise StoreError(f"{files.path / WEIGHTS}: {error}", code="HW509") from error
     has_references = getattr(model, "reference_vectors", None) is not None
     load_calibration(model, model_class.FITTED, files, has_references=has_references)
-    model.card, model.explainer = partial(_card, files), find_task(config.task).explain
+    model.card, model.explainer = partial(_card, files), partial(_explain, find_task(config.task))
     return model.eval().to(device)
 
 
@@ -181,6 +182,11 @@ def _specs(model: Any) -> dict[str, TensorSpec]:
         name: TensorSpec(tuple(tensor.shape), np.dtype(str(tensor.dtype).removeprefix("torch.")))
         for name, tensor in model.state_dict().items()
     }
+
+
+def _explain(task: Any, model: Any, items: Sequence[Any]) -> ExplanationList:
+    """The explanations of a loaded model."""
+    return ExplanationList(task.explain(model, items))
 
 
 def _card(files: VerifiedFolder, model: Any) -> str:

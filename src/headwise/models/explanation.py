@@ -271,3 +271,14 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         return html_page("", self.to_html(), full=False)
+
+
+class ExplanationList(list[Explanation]):
+    """Explanations, which a notebook shows one below the other."""
+
+    def to_html(self) -> str:
+        """The HTML fragments of the explanations."""
+        return "".join(explanation.to_html() for explanation in self)
+
+    def _repr_html_(self) -> str:
+        return html_page("", self.to_html(), full=False)

@@ -21,6 +21,7 @@ from headwise.data.items.examples import TaggedSentence
 from headwise.metrics.target_scale import Scale
 from headwise.models.prediction_file import TOLERANCE, OutputError, RecordLayout, free_name, json_text
 from headwise.models.predictor import MAX_LISTED, LabelPredictor, Predictor
+from headwise.runtime.entity_spans import EntitySpan
 from headwise.runtime.tag_outputs import TaggedText
 
 
@@ -220,7 +221,7 @@ class TagLayout(_SingleRecords):
         if tagged.places is not None and self.form == "jsonl":
             values["places"] = tagged.places
         if self.spans:
-            values["spans"] = [_span(tagged, *span) for span in tagged.spans]
+            values["spans"] = list(map(_span, tagged.entities))
         if self.form == "csv":
             return self._line([*self._cells(row), *map(json_text, values.values())])
         taken = set(row.fields)
@@ -253,15 +254,16 @@ def _column(text: str) -> str:
     return _SPACE.sub("_", text) or "_"
 
 
-def _span(tagged: TaggedText, start: int, end: int, kind: str) -> JsonObject:
+def _span(entity: EntitySpan) -> JsonObject:
     """A span as a JSON object: type, word indices and, if the text is known, character offsets."""
-    span: JsonObject = {"type": kind, "words": [start, end]}
-    span["text"] = " ".join(tagged.words[start:end])
-    if tagged.places is not None and tagged.text is not None:
-        first, last = tagged.places[start][0], tagged.places[end - 1][1]
-        span |= {"start": first, "end": last, "text": tagged.text[first:last]}
-    span["probability"] = float(f"{min(tagged.probabilities[start:end]):.6g}")
-    return span
+    places = {} if entity.start is None else {"start": entity.start, "end": entity.end}
+    return {
+        "type": entity.type,
+        "words": list(entity.words),
+        "text": entity.text,
+        **places,
+        "probability": float(f"{entity.probability:.6g}"),
+    }
 
 
 class TagPredictor(Predictor):

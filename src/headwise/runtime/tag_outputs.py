@@ -10,6 +10,7 @@ import numpy as np
 from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import ConfigError
 from headwise.core.tokenizer import normalize_tokens
+from headwise.data.formats.tag_checks import ENTITY_TAG
 from headwise.data.items.dataset import require_list
 from headwise.data.items.examples import Example, TaggedSentence, as_example, as_sentence
 from headwise.metrics.tag_schemes import (
@@ -20,6 +21,7 @@ from headwise.metrics.tag_schemes import (
     scheme_name,
     write_tags,
 )
+from headwise.runtime.entity_spans import EntitySpan, marked_text
 from headwise.runtime.fitted_numbers import FittedNumbers
 from headwise.runtime.outputs import LINEAR_NUMBERS, OutputsError, output_names
 from headwise.runtime.prediction_stream import PredictionStream
@@ -27,9 +29,10 @@ from headwise.text.character_features import Alphabet, AlphabetError
 from headwise.text.text_features import EncodedText, TextFeatures
 
 _MOST_TAGS = 4096  # a CRF has a number for each two
+_SHOWN = 80  # characters of a text in its representation
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TaggedText:
     """Prediction of a tagger for one text.
 
@@ -52,8 +55,39 @@ class TaggedText:
 
     @property
     def spans(self) -> list[TagSpan]:
-        """The spans that the tags mark, in words; with plain tags, each word is a span."""
+        """The spans that the tags mark, in words; with plain tags, each word is a span.
+
+        `entities` have their texts and characters."""
         return read_spans(self.tags)
+
+    @property
+    def entities(self) -> list[EntitySpan]:
+        """The spans with their texts, characters and probabilities."""
+        return [self._entity(*span) for span in self.spans]
+
+    def _entity(self, start: int, end: int, kind: str) -> EntitySpan:
+        text, first, last = " ".join(self.words[start:end]), None, None
+        if self.places is not None and self.text is not None:
+            first, last = self.places[start][0], self.places[end - 1][1]
+            text = self.text[first:last]
+        return EntitySpan(text, kind, first, last, min(self.probabilities[start:end]), (start, end))
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether the tags are plain ones, which mark no spans."""
+        return any(not ENTITY_TAG.fullmatch(tag) for tag in self.tags)
+
+    def __repr__(self) -> str:
+        if self._is_plain:
+            shown = " ".join(map("/".join, zip(self.words, self.tags, strict=True)))
+        else:
+            text = " ".join(self.words) if self.text is None else self.text
+            spans = ", ".join(map(str, self.entities)) or "no span"
+            shown = f"{text if len(text) <= _SHOWN else f'{text[:_SHOWN]}…'!r}: {spans}"
+        return f"<TaggedText {shown}>"
+
+    def _repr_html_(self) -> str | None:
+        return None if self._is_plain else marked_text(self.words, self.text, self.entities)
 
 
 class TagOutputs:
@@ -186,10 +220,14 @@ class TagOutputs:
 
         return PredictionStream(texts, tagged, chunk)
 
-    def sentence(self, example: Example | TaggedSentence) -> TaggedSentence:
-        """Tokenise a text to a sentence without tags; sentences are returned unchanged."""
-        if isinstance(example, TaggedSentence):
-            return example
+    def sentence(self, example: Example | TaggedSentence | Sequence[str]) -> TaggedSentence:
+        """Tokenise a text to a sentence without tags; words and sentences stay as they are.
+
+        Raises:
+            ConfigError: It is neither a text nor a list of words.
+        """
+        if not isinstance(example, Example):
+            return as_sentence(example)
         text = example.text
         places = tuple(self.features.tokenizer.spans(text))
         words = tuple(text[start:end] for start, end in places)

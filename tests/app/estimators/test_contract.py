@@ -228,8 +228,8 @@ def test_labels_that_are_none(task, labels, error, message, tiny):
     [
         ("multi-label", [["yes"], None], r"y\[1\] is None; expected a list of labels"),
         ("multi-label", [["yes"], [None]], r"y\[1\] has the label None; expected texts"),
-        ("tag", [["X"] * 5, None], r"y\[1\] is None; expected a list of texts"),
-        ("tag", [["X"] * 5, ["X"] * 4 + [None]], r"y\[1\] is .*None.*; expected a list of texts"),
+        ("tag", [["X"] * 5, None], r"y\[1\] is None; expected a list of tags"),
+        ("tag", [["X"] * 5, ["X"] * 4 + [None]], r"y\[1\] is .*None.*; expected a list of tags"),
         ("regress", [1.0, None], "NaN|None"),
     ],
 )

@@ -2,13 +2,14 @@
 
 import pickle
 import random
+from html import escape
 from itertools import chain
 
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from headwise import HeadwiseError, TextClassifier, TextTagger
+from headwise import HeadwiseError, TextClassifier, TextTagger, load_model
 from headwise.app.cli import main
 from headwise.core.errors import ConfigError
 from headwise.metrics.tag_schemes import read_spans
@@ -63,6 +64,34 @@ def test_running_text_with_its_characters(fitted):
     assert found.text[first[0] : last[1]] == "Rome City"
 
 
+def test_entities_have_their_texts_and_characters(fitted):
+    (tagged,) = fitted.tag(["we see <Rome> City."])
+    (entity,) = tagged.entities
+    assert (entity.type, entity.text) == ("LOC", tagged.text[entity.start : entity.end])
+    first, last = entity.words
+    assert entity.probability == min(tagged.probabilities[first:last])
+    assert repr(tagged).startswith(f"<TaggedText 'we see <Rome> City.': LOC {entity.text!r} ")
+    shown = tagged._repr_html_()
+    assert f"{escape(entity.text)}<small> LOC</small></mark>" in shown
+    assert "<Rome>" not in shown
+    (tagged,) = fitted.model_.tag([["we", "see", "Rome", "City"]])  # words, of no text
+    (entity,) = tagged.entities
+    assert (entity.text, entity.start, entity.end, entity.words) == ("Rome City", None, None, (2, 4))
+    assert "we see <mark" in tagged._repr_html_()
+    (tagged,) = fitted.tag(["we know"])
+    assert repr(tagged) == "<TaggedText 'we know': no span>"
+    assert "we know" in tagged._repr_html_()
+
+
+def test_a_notebook_shows_explanations_below_each_other(fitted, tmp_path):
+    fitted.save(tmp_path / "model")
+    texts = [["we", "see", "Rome"], ["we", "see", "Oslo"]]
+    for explanations in (fitted.explain(texts), load_model(tmp_path / "model").explain(texts)):
+        shown = explanations._repr_html_()
+        assert shown.count('class="hw-why"') == len(explanations) == 2
+        assert shown.count("<style>") == 1
+
+
 def test_plain_tags_score_by_words(tiny):
     X, y = sentences(60)
     names = {"O": "X", "B-LOC": "PROPN", "I-LOC": "NOUN"}
@@ -71,6 +100,9 @@ def test_plain_tags_score_by_words(tiny):
     truth = [[names[tag] for tag in own] for own in y]
     found, true = (list(chain(*part)) for part in (tagger.predict(X), truth))
     right = sum(a == b for a, b in zip(found, true, strict=True))
+    (tagged,) = tagger.model_.tag([["we", "know"]])
+    assert repr(tagged) == f"<TaggedText we/{tagged.tags[0]} know/{tagged.tags[1]}>"
+    assert tagged._repr_html_() is None
     assert tagger.score(X, truth) == pytest.approx(right / len(true))
 
 
@@ -110,7 +142,7 @@ def test_repeats_itself_and_can_be_cloned(fitted):
     ("X", "y", "error", "message"),
     [
         ("we see", [["O"]], TypeError, "X is one text"),
-        (["we see"], [["O", "O"]], TypeError, r"X\[0\] is 'we see'; expected a list of texts"),
+        (["we see"], [["O", "O"]], TypeError, r"X\[0\] is 'we see'; expected a list of words; `tag`"),
         (
             [["we", "see"]],
             [[0, 1]],

@@ -26,7 +26,7 @@ from headwise.artifacts.model_card import model_html
 from headwise.artifacts.model_info import ModelInfo
 from headwise.core.config import JsonMapping, JsonObject, section_of
 from headwise.core.errors import ConfigError
-from headwise.models.explanation import Explanation
+from headwise.models.explanation import ExplanationList
 from headwise.models.novelty_evaluation import item_novelty
 from headwise.models.tasks import find_task
 from headwise.nn.encoders.encoder_configs import EncoderName
@@ -170,7 +170,7 @@ class TextEstimator(BaseEstimator, Generic[ModelType]):
         shown = super()._repr_mimebundle_(**kwargs)
         return {**shown, "text/html": self._repr_html_inner()} if "text/html" in shown else shown
 
-    def explain(self, X: Inputs) -> list[Explanation]:
+    def explain(self, X: Inputs) -> ExplanationList:
         """Explain predictions by word attributions: one explanation per text or pair, or one per label of
         each; see `headwise.models.text_explanation`.
 
@@ -178,7 +178,7 @@ class TextEstimator(BaseEstimator, Generic[ModelType]):
             ConfigError: Models of this task cannot be explained.
         """
         check_is_fitted(self, "model_")
-        return find_task(self.TASK).explain(self.model_, self._items(X))
+        return ExplanationList(find_task(self.TASK).explain(self.model_, self._items(X)))
 
     def _items(self, X: Inputs) -> Sequence[Any]:
         return texts_of(X)

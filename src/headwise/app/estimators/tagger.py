@@ -129,7 +129,10 @@ def _strings_of_row(name: str, place: int, row: Any, may_be_empty: bool) -> tupl
             name == "y" and hasattr(row, "__len__") and all(isinstance(item, Integral) for item in row)
         )
         fix = "; give the names that the numbers stand for, or str(number)" if numbers else ""
-        raise TypeError(f"{name}[{place}] is {row!r:.80}; expected a list of texts{fix}")
+        if isinstance(row, str) and name == "X":
+            fix = "; `tag` takes running texts, and `headwise.train_files` a table of texts and spans"
+        elements = "words" if name == "X" else "tags, one for each word"
+        raise TypeError(f"{name}[{place}] is {row!r:.80}; expected a list of {elements}{fix}")
     if not len(row) and not may_be_empty:
         raise ValueError(f"{name}[{place}] is empty; a sentence has one or more words")
     return tuple(map(plain_str, row))

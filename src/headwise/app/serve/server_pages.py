@@ -11,6 +11,7 @@ from headwise.app.serve.word_budget import NO_LIMIT, WordBudget
 from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import HeadwiseError
 from headwise.core.html import Cell, Table, render
+from headwise.runtime.entity_spans import cut_at_spans
 
 _SHOWN = 10  # the number of most probable labels that are shown
 _LEAST_SHOWN = 3  # so many are shown even if they are improbable
@@ -76,7 +77,9 @@ def _prediction(prediction: JsonObject) -> tuple[str, list[tuple[str, str]], Tab
         heading = "" if spans else "no span"
         return (
             heading,
-            _split_at_spans(prediction["text"], spans),
+            cut_at_spans(
+                prediction["text"], ((span["start"], span["end"], span["type"]) for span in spans)
+            ),
             Table(["span", "type", "probability"], rows),
         )
     if "tags" in prediction:
@@ -90,15 +93,6 @@ def _prediction(prediction: JsonObject) -> tuple[str, list[tuple[str, str]], Tab
     rows = [[label, f"{100 * probability:.1f} %", Cell(bar=probability)] for label, probability in shown]
     rest = f"The {len(shown)} most probable of {len(ranked)} labels." if len(shown) < len(ranked) else ""
     return answer, [], Table(["label", "probability", ""], rows, rest)
-
-
-def _split_at_spans(text: str, spans: Sequence[JsonObject]) -> list[tuple[str, str]]:
-    """A text cut at the ends of its spans; text outside of spans has the type ""."""
-    pieces, last = [], 0
-    for span in spans:
-        pieces += [(text[last : span["start"]], ""), (text[span["start"] : span["end"]], span["type"])]
-        last = span["end"]
-    return [*pieces, (text[last:], "")]
 
 
 _BODIES = {1: {"texts": ["first text", "second text"]}, 2: {"pairs": [["first text", "second text"]]}}
