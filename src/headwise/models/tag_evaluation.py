@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from headwise.core.config import JsonObject
 from headwise.data.items.examples import TaggedSentence
 from headwise.metrics.resampling import ScoreDifference
+from headwise.metrics.span_errors import SpanError, count_span_errors, span_errors
 from headwise.metrics.tag_schemes import Scheme, convert_tags, read_spans
 from headwise.metrics.tagging_scores import (
     EntityScores,
@@ -36,6 +37,8 @@ class TagEvaluation:
         unknown_words: Fraction of all words that are not in the vocabulary.
         predicted: The predicted tags of each sentence; not part of the JSON.
         probabilities: The probabilities of these tags, `[words]` for each sentence; not part of the JSON.
+        errors: The number of wrong spans by kind, see `headwise.metrics.span_errors`; None for tags without
+            spans.
     """
 
     tokens: TokenScores
@@ -43,6 +46,7 @@ class TagEvaluation:
     unknown_words: float
     predicted: list[list[str]] = field(repr=False, compare=False)
     probabilities: list[np.ndarray] = field(repr=False, compare=False)
+    errors: dict[str, int] | None = None
 
     def worst(self, sentences: Sequence[TaggedSentence], count: int) -> list[tuple[int, int]]:
         """The wrongly tagged words, the most confident first: the index of the sentence, and of the word in
@@ -55,10 +59,24 @@ class TagEvaluation:
         ]
         return [(number, word) for _, number, word in sorted(wrong)[:count]]
 
+    def worst_spans(
+        self, sentences: Sequence[TaggedSentence], count: int
+    ) -> list[tuple[int, SpanError, float]]:
+        """The wrong spans, the most confident first: the index of the sentence, the error, and the lowest
+        probability of the predicted tags of its words."""
+        wrong = []
+        for number, sentence in enumerate(sentences):
+            for error in span_errors(read_spans(self.predicted[number]), read_spans(sentence.tags)):
+                start, end = error.words if error.predicted is None else error.predicted[:2]
+                wrong.append((number, error, float(self.probabilities[number][start:end].min())))
+        return sorted(wrong, key=lambda row: -row[2])[:count]
+
     def to_json(self) -> JsonObject:
         scores: JsonObject = {"tokens": asdict(self.tokens), "unknown_words": self.unknown_words}
         if self.entities is not None:
             scores["entities"] = asdict(self.entities)
+        if self.errors is not None:
+            scores["span_errors"] = self.errors
         return scores
 
 
@@ -78,7 +96,11 @@ def evaluate_tags(model: "TagModel", sentences: Sequence[TaggedSentence]) -> Tag
     words = sum(map(len, encoded))
     unknown = sum(text.unknown for text in encoded) / max(words, 1)
     tokens, entities = score_tagging(predicted, sentences, model.written)
-    return TagEvaluation(tokens, entities, unknown, predicted, sure)
+    errors = None
+    if entities is not None:
+        targets = [read_spans(sentence.tags) for sentence in sentences]
+        errors = count_span_errors([read_spans(tags) for tags in predicted], targets)
+    return TagEvaluation(tokens, entities, unknown, predicted, sure, errors)
 
 
 def score_tagging(

@@ -1,5 +1,7 @@
 """What the evaluation of a model on a file reports besides its scores."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,8 @@ from headwise import evaluate_file, train_files
 from headwise.app.reporter import Reporter
 from headwise.data.items.examples import TaggedSentence
 from headwise.metrics.tagging_scores import score_tags
-from headwise.models.tag_evaluation import TagEvaluation
+from headwise.models.tag_evaluation import TagEvaluation, score_tagging
+from headwise.models.tasks.tag import TagTask
 
 SMALL = {
     "model": {"task": "classify"},
@@ -97,6 +100,35 @@ def test_the_surest_errors_of_tags_come_first():
     found = TagEvaluation(tokens, None, 0.0, predicted, sure)
     assert found.worst(own, 9) == [(0, 1), (1, 0), (0, 0)]
     assert found.worst(own, 1) == [(0, 1)]
+
+
+def test_the_surest_errors_of_spans_come_first_each_once():
+    words = ("in", "New", "York", "Ann", "Lee", "ran")
+    sentences = [
+        TaggedSentence(words, ("O", "B-LOC", "I-LOC", "B-PER", "I-PER", "O")),
+        TaggedSentence(("a", "b"), ("O", "O"), text="<a  b>", spans=((1, 2), (4, 5))),
+    ]
+    predicted = [["B-LOC", "I-LOC", "O", "O", "O", "B-ORG"], ["B-LOC", "I-LOC"]]
+    sure = [np.array([0.9, 0.8, 0.7, 0.95, 0.96, 0.6]), np.array([0.9, 0.85])]
+    tokens, entities = score_tagging(predicted, sentences, "iob2")
+    found = TagEvaluation(tokens, entities, 0.0, predicted, sure)
+    data = SimpleNamespace(items=sentences, where=lambda number, word: f"a.conll:{number}:{word}")
+    mistakes = TagTask().mistakes(None, data, found, 9)
+    assert [TagTask().describe_error(mistake) for mistake in mistakes] == [
+        'PER "Ann Lee" missed (95.0 %)',
+        'LOC "a  b" is spurious (85.0 %)',
+        'LOC "New York" predicted as LOC "in New" (80.0 %)',
+        'ORG "ran" is spurious (60.0 %)',
+    ]
+    assert [mistake["error"] for mistake in mistakes] == ["missed", "spurious", "ends", "spurious"]
+    assert [mistake["where"] for mistake in mistakes] == [
+        "a.conll:0:3",
+        "a.conll:1:0",
+        "a.conll:0:0",
+        "a.conll:0:5",
+    ]
+    assert TagTask().mistakes(None, data, found, 2) == mistakes[:2]
+    assert TagTask().evaluated_units(found) == "spans"
 
 
 def test_types_of_spans_that_training_lacks(tmp_path):

@@ -177,7 +177,7 @@ def _item_contents(session: ModelSession, evaluated: EvaluatedItems) -> JsonObje
         "right": right,
         "mistakes": mistakes,
         "wrong": len(mistakes_found),
-        "parts": task.evaluated_units,
+        "parts": task.evaluated_units(evaluated.evaluation),
         "lengths": [item_type.size(item) for item in counted_items],
         "words": _top_words(explanations),
         "columns": _column_sizes(explanations),

@@ -18,6 +18,7 @@ from headwise.data.readers.tagged_files import TaggedData
 from headwise.data.splits.data_parts import DataParts
 from headwise.linear.tag_crf import SPELLING_CRF, fit_crf
 from headwise.metrics.label_quality import tag_uncertainty
+from headwise.metrics.span_errors import KINDS, SpanError
 from headwise.metrics.tag_schemes import Detection, Scheme, convert_tags, detect_scheme
 from headwise.models.explanation import Explanation
 from headwise.models.metric_table import PER_CLASS_METRICS, MetricRow, MetricTable, PerClassTable
@@ -58,7 +59,7 @@ class TagTask(Task["TagModel", Sequence[TaggedSentence], TaggedData, TagEvaluati
     name = "tag"
     title, purpose = "tagger", "sequence labelling"
     in_python = True
-    evaluated_units, post_training_step = "words", "linear model"
+    post_training_step = "linear model"
     predictor = TagPredictor
     labelled_file, predictions = "TAGGED_SENTENCES", "predictions.jsonl"
 
@@ -193,6 +194,10 @@ class TagTask(Task["TagModel", Sequence[TaggedSentence], TaggedData, TagEvaluati
             accuracy,
             MetricRow("spans", "entities.spans", "count", compared=False),
             MetricRow("  predicted", "entities.predicted", "count", compared=False),
+            *(
+                MetricRow(f"  {title}", f"span_errors.{kind}", "count", compared=False, if_any=True)
+                for kind, title in KINDS.items()
+            ),
             *counts,
         )
         return MetricTable(
@@ -246,6 +251,11 @@ class TagTask(Task["TagModel", Sequence[TaggedSentence], TaggedData, TagEvaluati
     def mistakes(
         self, model: TagModel, data: TaggedData, evaluation: TagEvaluation, count: int
     ) -> list[JsonObject]:
+        if evaluation.entities is not None:
+            return [
+                _span_mistake(data, number, error, probability)
+                for number, error, probability in evaluation.worst_spans(data.items, count)
+            ]
         rows = []
         for number, word in evaluation.worst(data.items, count):
             sentence = data.items[number]
@@ -261,14 +271,57 @@ class TagTask(Task["TagModel", Sequence[TaggedSentence], TaggedData, TagEvaluati
             )
         return rows
 
+    def evaluated_units(self, evaluation: TagEvaluation) -> str:
+        return "words" if evaluation.entities is None else "spans"
+
     def describe_error(self, mistake: JsonMapping) -> str:
         chance = f"{100 * mistake['probability']:.1f} %"
+        if "error" in mistake:
+            return f"{_span_problem(mistake)} ({chance})"
         return f"{mistake['word']}: {mistake['tag']} predicted as {mistake['predicted']} ({chance})"
 
     @staticmethod
     def _score(parts: DataParts[Sequence[TaggedSentence]]) -> str:
         """The dev score by which the best epoch is chosen."""
         return "accuracy" if _scheme(parts).scheme == "plain" else "f1"
+
+
+def _span_mistake(data: TaggedData, number: int, error: SpanError, probability: float) -> JsonObject:
+    """A wrong span as JSON, with the words around it."""
+    sentence, (start, end) = data.items[number], error.words
+    true, predicted = error
+    return {
+        "where": data.where(number, start),
+        "error": error.kind,
+        "tag": "" if true is None else true.type,
+        "span": "" if true is None else _words_of(sentence, true.start, true.end),
+        "predicted": "" if predicted is None else predicted.type,
+        "predicted_span": "" if predicted is None else _words_of(sentence, predicted.start, predicted.end),
+        "probability": probability,
+        "text": _words_of(sentence, max(0, start - _CONTEXT), end + _CONTEXT),
+    }
+
+
+def _words_of(sentence: TaggedSentence, start: int, end: int) -> str:
+    """Words of a sentence as its text has them."""
+    if sentence.text is None or sentence.spans is None:
+        return " ".join(sentence.tokens[start:end])
+    places = sentence.spans[start:end]
+    return sentence.text[places[0][0] : places[-1][1]]
+
+
+def _span_problem(mistake: JsonMapping) -> str:
+    """What is wrong with a span."""
+    true, predicted = (
+        f'{kind or "span"} "{text}"' if text else ""
+        for kind, text in (
+            (mistake["tag"], mistake["span"]),
+            (mistake["predicted"], mistake["predicted_span"]),
+        )
+    )
+    if not predicted:
+        return f"{true} missed"
+    return f"{true} predicted as {predicted}" if true else f"{predicted} is spurious"
 
 
 def _tag_baseline(

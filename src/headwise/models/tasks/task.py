@@ -324,8 +324,6 @@ class TaskPresentation(TaskType[Model, Items, File, Evaluation]):
     """Purpose of its models, in a few words."""
     predictor: ClassVar[type[Predictor] | None]
     """Class that makes and formats predictions; None without predictions."""
-    evaluated_units: ClassVar[str] = ""
-    """The units that are evaluated if not whole items, as `words`."""
     new_file: ClassVar[str] = "NEW_TEXTS"
     """Placeholder for a file to predict."""
     labelled_file: ClassVar[str] = "LABELLED_TEXTS"
@@ -397,6 +395,10 @@ class TaskPresentation(TaskType[Model, Items, File, Evaluation]):
     def training_summary(self, fitted: TrainResult) -> list[str]:
         """Messages about a trained model, before its scores."""
         return []
+
+    def evaluated_units(self, evaluation: Evaluation) -> str:
+        """The units that are right or wrong if not whole items, as `words`; else ""."""
+        return ""
 
     def describe_error(self, mistake: JsonMapping) -> str:
         """Describe an error in words."""
