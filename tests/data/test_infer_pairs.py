@@ -22,6 +22,12 @@ def parallel(*labels) -> str:
         ("a.tsv", "premise\thypo\tlabel\na b\tc d\tyes\ne f\tg h\tno\n", "pair"),
         ("a.csv", "source,target,score\n" + parallel(0.25, 1.5, 3), "pair-score"),
         ("a.csv", "src,tgt,label\n" + parallel("ok", "bad"), "pair"),
+        ("a.csv", "q1,q2,is_dup\n" + parallel("0", "1"), "pair"),
+        ("a.csv", "claim,evidence,verdict\n" + parallel("true", "false"), "pair"),
+        ("a.csv", "Satz A,Satz B,Urteil\n" + parallel("ja", "nein"), "pair"),
+        ("a.csv", "frase-1,frase-2,score\n" + parallel(0.25, 1.5, 3), "pair-score"),
+        ("a.csv", "answer_a,answer_b,text\n" + parallel(*(f"it is so {n}" for n in range(30))), None),
+        ("a.csv", "axis1,axis2,note\n" + "web,pos,the first of all\nmail,neg,a b c\n" * 20, None),
         (
             "a.csv",
             "source,target,text\n" + parallel(*(f"it is so {n}" for n in range(30))),
@@ -70,6 +76,15 @@ def test_what_the_user_says(tmp_path):
     assert infer_task("-", both) == ("pair", "columns of two texts are named")
     assert infer_task(str(tmp_path / "none.csv"), {}) == ("classify", "")
     assert infer_task(str(tmp_path / "b.csv"), {"format": "columns"})[0] == "tag"
+
+
+@pytest.mark.parametrize(("labels", "scale"), [("12345", True), ("01", False), (("yes", "no"), False)])
+def test_whole_numbers_may_be_a_scale(tmp_path, labels, scale):
+    path = tmp_path / "a.csv"
+    path.write_text("s1,s2,score\n" + parallel(*labels))
+    assert infer_task(str(path), {})[0] == "pair"
+    note = "the numbers in 'score' are learnt as labels (--task pair-score learns a scale)"
+    assert (note in read_pairs(str(path)).notes) is scale
 
 
 def test_scores_beside_the_labels_of_pairs_are_told(tmp_path):

@@ -49,8 +49,9 @@ class PreviousModel:
     def __post_init__(self) -> None:
         if not isinstance(self.model, TextEncoderModel | MaskedModel) or self.model.reads_pairs:
             raise ConfigError(
-                f"--base {self.name}: a model of the task {self.model.config.task}; only those that give a "
-                "whole text labels or a number, or tell masked words, can be gone on with"
+                f"--base {self.name}: a model of the task {self.model.config.task}; only models of whole "
+                "texts (labels, numbers, masked words) can be continued. Train on the earlier and the new "
+                "data together instead: headwise train EARLIER NEW"
             )
 
     @property

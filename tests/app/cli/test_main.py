@@ -98,6 +98,7 @@ def test_version(run):
         (["predict", "m", "f.csv", "--fromat", "csv"], "did you mean --format?"),
         (["predict", "m", "--fromat", "csv", "f.csv"], "did you mean --format?"),
         (["doctor", "--text-colum"], "did you mean --text-column?"),
+        (["doctor", "f.csv", "--first", "a"], "did you mean --first-column?"),
         (["train", "f.csv", "--hlep"], "unknown option --hlep; did you mean --help?"),
         (["train", "f.csv", "--lr", "3"], "unknown option --lr; did you mean --learning-rate?"),
         (["curve", "f.csv", "--minutes", "3"], "unknown option --minutes. See headwise curve --help"),

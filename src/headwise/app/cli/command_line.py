@@ -187,7 +187,8 @@ def _suggestion(name: str, arguments: Iterable[Argument]) -> str:
     """A hint at the option most similar to an unknown one; "." if there is none."""
     names = ["--help", *(name for argument in arguments for name in argument.names)]
     usual = _COMMON_ALIASES.get(name)
-    matches = [usual] if usual in names else close_names(name, names, cutoff=0.7)
+    longer = [full for full in names if full.startswith(f"{name}-")]
+    matches = [usual] if usual in names else longer or close_names(name, names, cutoff=0.7)
     return f"; did you mean {matches[0]}?" if matches else "."
 
 

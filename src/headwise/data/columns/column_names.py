@@ -119,11 +119,16 @@ PAIR_NAMES = (
     ("query", "document"),
     ("query", "passage"),
     ("query", "doc"),
+    ("claim", "evidence"),
+    ("q1", "q2"),
 )
 """Usual names of the two text columns of pairs, the most certain first."""
 
 PARALLEL_NAMES = (("source", "target"), ("src", "tgt"))
 """Names of the two text columns of pairs where both hold texts; else they name an origin and a label."""
+
+_NUMBERS = {"1": "2", "a": "b"}
+"""The ends of the names of two columns that hold texts of one kind: `Satz A` and `Satz B`."""
 
 PAIR_LABEL_NAMES = (
     *("gold_label", "label", "entailment_judgment", "is_duplicate", "relatedness_score", "similarity"),
@@ -196,6 +201,14 @@ def is_pair_header(first_row: Sequence[str]) -> bool:
     """Whether a header row contains usual names of both text columns of pairs."""
     names = {normal_name(cell) for cell in first_row}
     return any(names.issuperset(pair) for pair in PAIR_NAMES)
+
+
+def name_parallel_texts(first: str, second: str) -> bool:
+    """Whether the names of two columns are those of pairs, where both columns hold texts: `source` and
+    `target`, or names that only a number or letter at their ends distinguishes."""
+    first, second = normal_name(first), normal_name(second)
+    numbered = first[:-1] == second[:-1] != "" and _NUMBERS.get(first[-1:]) == second[-1:]
+    return numbered or (first, second) in PARALLEL_NAMES
 
 
 COLUMN_JOINER = "+"

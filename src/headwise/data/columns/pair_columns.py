@@ -5,13 +5,14 @@ Code: HW285, if they cannot be guessed.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import permutations
 
 from headwise.data.columns.column_contents import Column, other_labels_notes
 from headwise.data.columns.column_names import (
     PAIR_LABEL_NAMES,
     PAIR_NAMES,
-    PARALLEL_NAMES,
     TEXT_NAMES,
+    name_parallel_texts,
     name_rank,
     normal_name,
 )
@@ -109,6 +110,11 @@ def choose_pair_columns(
                 )
             unread = [column for column in remaining if column.name != label]
             source.notes += _unread_notes(unread, numbers=numbers)
+            scale = next(column for column in remaining if column.name == label)
+            if not numbers and scale.numbers and scale.distinct > 2:
+                source.notes.append(
+                    f"the numbers in {label!r} are learnt as labels (--task pair-score learns a scale)"
+                )
             guessed.append(f"label={label!r}")
     if guessed:
         flags = "--first-column/--second-column" + "/--label-column" * labelled
@@ -145,12 +151,11 @@ def _text_columns(columns: Sequence[Column], *, alone: bool) -> tuple[str, str] 
 
 
 def parallel_texts(columns: Sequence[Column]) -> tuple[str, str] | None:
-    """The columns named `source` and `target`, or the like, if both hold texts and no column is named like
-    a text."""
-    normal = {normal_name(column.name): column for column in reversed(columns)}
-    for first_name, second_name in PARALLEL_NAMES:
-        first, second = normal.get(first_name), normal.get(second_name)
-        if first and second and first.is_prose and second.is_prose:
+    """The columns named `source` and `target`, or the like, or named by numbers (`Satz A`, `Satz B`), if
+    both hold texts and no column is named like a text."""
+    texts = [column for column in columns if column.is_prose]
+    for first, second in permutations(texts, 2):
+        if name_parallel_texts(first.name, second.name):
             named = any(name_rank(column.name, TEXT_NAMES) is not None for column in columns)
             return None if named else (first.name, second.name)
     return None

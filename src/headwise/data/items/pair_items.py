@@ -9,7 +9,7 @@ from typing import ClassVar
 from headwise.core.config import JsonObject, from_dict
 from headwise.core.errors import ConfigError
 from headwise.core.tokenizer import Tokenizer, first_words
-from headwise.data.columns.column_names import PARALLEL_NAMES, is_pair_header, normal_name
+from headwise.data.columns.column_names import is_pair_header, name_parallel_texts
 from headwise.data.columns.file_source import FileHead
 from headwise.data.columns.item_options import DEFAULT_PAIR_OPTIONS, PairOptions
 from headwise.data.columns.pair_columns import PairColumns
@@ -122,7 +122,7 @@ class PairItems(ItemType[Pair]):
             if not isinstance(rows.columns, PairColumns):  # a file without records
                 return None
             first, second, label = rows.columns.first, rows.columns.second, rows.columns.label
-            named = is_pair_header([first, second]) or _names_parallel_texts(first, second)
+            named = is_pair_header([first, second]) or name_parallel_texts(first, second)
             if label is None or not (_COLUMNS & set(reading) or named):
                 return None
             labels = Counter(row.item.label for row in rows if row.item.label is not None)
@@ -132,7 +132,3 @@ class PairItems(ItemType[Pair]):
         if look_like_scores(labels) != scored:
             return None
         return f"it has the columns {first!r} and {second!r}" + f", and numbers in {label!r}" * scored
-
-
-def _names_parallel_texts(first: str, second: str) -> bool:
-    return (normal_name(first), normal_name(second)) in PARALLEL_NAMES
