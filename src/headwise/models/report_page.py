@@ -224,10 +224,10 @@ def _scores(contents: ReportContents) -> Section:
             [
                 "model ahead by",
                 "",
-                *(Cell(gap[0], f"{gap[1]}; p {gap[2]}") if gap else "" for gap in gaps),
+                *(Cell(gap[0], f"{gap[1]}{gap[2] and f'; p {gap[2]}'}") if gap else "" for gap in gaps),
             ],
         )
-    meanings = meanings_of(str(row[0]) for row in rows)
+    meanings = meanings_of(str(row[0]).strip() for row in rows)
     return Section(
         tables=[Table(names, rows), *_intervals(contents)],
         notes=contents.messages,

@@ -7,6 +7,8 @@ import pytest
 
 from headwise import evaluate_file, train_files
 from headwise.app.reporter import Reporter
+from headwise.artifacts.model_folder import StoreError
+from headwise.core.errors import ConfigError
 from headwise.data.items.examples import TaggedSentence
 from headwise.metrics.tagging_scores import score_tags
 from headwise.models.tag_evaluation import TagEvaluation, score_tagging
@@ -76,6 +78,49 @@ def test_weights_are_said_not_to_count(trained):
     assert told in [remark.text for remark in with_weights.messages]
     assert told not in [remark.text for remark in without.messages]
     assert with_weights.scores == without.scores
+
+
+def test_two_models_on_the_same_texts(trained, tmp_path):
+    folder, _ = trained
+    rows = [(f"{'fine' if n % 2 else 'poor'} film {n}", "gb"[n % 2]) for n in range(60, 100)]
+    file = write(folder / "new.csv", rows)
+    wrong = write(folder / "wrong.csv", [(text, "gb"["bg".index(label)]) for text, label in rows * 2])
+    train_files(wrong, folder / "other", settings=SMALL | {"train": {"epochs": 8}})
+    report = evaluate_file(folder / "split", file, against=folder / "other")
+    alone, other = evaluate_file(folder / "split", file), evaluate_file(folder / "other", file)
+    assert report.scores == alone.scores
+    assert report.against.scores == other.scores
+    ahead = report.against.difference
+    assert ahead["accuracy"] == pytest.approx(alone.score("accuracy") - other.score("accuracy"))
+    assert ahead["accuracy"] > 0
+    assert ahead["interval"][0] <= ahead["accuracy"] <= ahead["interval"][1]
+    reverse = evaluate_file(folder / "other", file, against=folder / "split").against.difference
+    assert reverse["accuracy"] == pytest.approx(-ahead["accuracy"])
+    assert reverse["interval"] == pytest.approx((-ahead["interval"][1], -ahead["interval"][0]))
+    assert report.to_json()["against"]["name"] == str(folder / "other")
+    assert "other" in report._repr_html_()
+    itself = evaluate_file(folder / "split", file, against=folder / "split").against.difference
+    assert itself == {"accuracy": 0.0, "interval": (0.0, 0.0)}
+    warnings = [m.text for m in evaluate_file(folder / "split", wrong, against=folder / "other").messages]
+    assert any(text.startswith(f"{folder / 'other'}: the model was trained on texts") for text in warnings)
+
+
+def test_what_can_be_compared(trained, tmp_path):
+    folder, files = trained
+    (tmp_path / "n.csv").write_text("text,number\n" + "".join(f"film {n},{n}.5\n" for n in range(60)))
+    settings = SMALL | {"model": {"task": "regress"}}
+    train_files(tmp_path / "n.csv", tmp_path / "numbers", settings=settings)
+    with pytest.raises(ConfigError, match="a model of the task regress; expected one of the task classify"):
+        evaluate_file(folder / "split", files["dev"], against=tmp_path / "numbers")
+    with pytest.raises(StoreError, match="there is no such folder"):
+        evaluate_file(folder / "split", files["dev"], against=tmp_path / "none")
+    longer = {**settings, "train": {"epochs": 9}}
+    train_files(tmp_path / "n.csv", tmp_path / "better", settings=longer)
+    first, other = (evaluate_file(tmp_path / name, tmp_path / "n.csv") for name in ("numbers", "better"))
+    ahead = evaluate_file(tmp_path / "numbers", tmp_path / "n.csv", against=tmp_path / "better").against
+    gain = other.score("mae") - first.score("mae")  # less is better
+    assert ahead.difference["score"] == pytest.approx(gain)
+    assert ahead.difference["interval"][0] <= gain <= ahead.difference["interval"][1]
 
 
 def test_whole_numbers_that_are_spelt_otherwise(tmp_path):

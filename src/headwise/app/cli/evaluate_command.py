@@ -32,6 +32,7 @@ def evaluate(
     unsure: str | None = None,
     unknown_labels: Literal["stop", "skip"] = "stop",
     unknown_label: str | None = None,
+    against: ModelFolder | None = None,
     parses: OptionalParses = None,
     opening: OpeningArgument = None,
     read: section_flags("data") = None,
@@ -53,6 +54,8 @@ def evaluate(
             and report how many.
         unknown_label: The label of texts that belong to none of the model's labels (out of scope), for a
             model with a novelty detector (headwise train --unknown): how many of them it catches.
+        against: Folder of another model of the same task: also show its scores on these texts, and by how
+            much the model is ahead of it.
         parses: Dependency parses of the texts, for a model that uses them; see headwise train.
     """
     check_one_standard_input({"FILE": (file, *more), "--parses": parses})
@@ -70,6 +73,7 @@ def evaluate(
         unsure=unsure,
         unknown_labels=unknown_labels,
         unknown_label=unknown_label,
+        against=against,
         **flag_values(opening),
         reading=flag_values(read),
         reporter=terminal,
@@ -86,8 +90,7 @@ def evaluate(
 def _print(report: "EvaluationReport") -> None:
     out, scores = standard_output(), report.scores
     out.print()
-    systems = [system for system in (report.unseen, report.baseline) if system]
-    print_metrics(out, report.task.metric_table(scores), scores, systems)
+    print_metrics(out, report.task.metric_table(scores), scores, report.systems)
     for mistake in report.mistakes:
         head = Text(visible(mistake["where"]), style="bold")
         head.append(f"  {visible(report.task.describe_error(mistake))}", style="")

@@ -64,7 +64,8 @@ def scores_table(
             rows = zip(*(gap or ("", "", "") for gap in gaps), strict=True)
             titles = ("  model ahead by", "    its interval", f"    {metric_table.ahead.test}")
             for title, cells in zip(titles, rows, strict=True):
-                table.add_row(title, "", *cells)
+                if any(cells):  # the comparison of two models has no test
+                    table.add_row(title, "", *cells)
     return table
 
 

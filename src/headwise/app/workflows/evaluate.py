@@ -2,18 +2,22 @@
 
 import time
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, Unpack
 
 from numpy.typing import NDArray
 
+from headwise.app.reporter import NULL_REPORTER
 from headwise.app.session import FileArguments, open_task_session
 from headwise.app.session_base import TaskSession
+from headwise.app.workflows.model_comparison import compare_models, open_comparable
 from headwise.artifacts.model_info import DataInfo
 from headwise.core.config import JsonMapping, JsonObject, is_number, lookup
 from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
+from headwise.data.files.compression import STANDARD_INPUT
+from headwise.data.files.file_lists import list_files, paths_of
 from headwise.data.files.memory_tables import DataArgument, tables_as_files
 from headwise.data.items.labels import evaluation_weights
 from headwise.data.splits.contamination import in_fingerprint, repetition_warning
@@ -44,6 +48,7 @@ class EvaluationReport:
         mistakes: The most confident errors.
         messages: Notes and warnings on the scores.
         novelty: Scores of the novelty detector; None without one.
+        against: Another model on the same items, and the difference; None without one.
         selective_prediction: Selective prediction, if requested: the confidence threshold
             (`probability`), the `share` of items above it, and their `accuracy` with its
             `accuracy_interval`.
@@ -59,6 +64,12 @@ class EvaluationReport:
     messages: list[ReportMessage]
     selective_prediction: JsonMapping | None = None
     novelty: NoveltyScores | None = None
+    against: ComparisonSystem | None = None
+
+    @property
+    def systems(self) -> list[ComparisonSystem]:
+        """What the model is shown beside."""
+        return [system for system in (self.unseen, self.baseline, self.against) if system is not None]
 
     @property
     def scores(self) -> JsonObject:
@@ -82,6 +93,7 @@ class EvaluationReport:
             **self.scores,
             "baseline": None if self.baseline is None else self.baseline.to_json(),
             "unseen": None if self.unseen is None else self.unseen.to_json(),
+            **({} if self.against is None else {"against": self.against.to_json()}),
             "errors": self.mistakes,
         }
 
@@ -91,7 +103,7 @@ class EvaluationReport:
 
     def _repr_html_(self) -> str:
         scores = self.scores
-        systems = [system for system in (self.baseline, self.unseen) if system is not None]
+        systems = self.systems
         messages = [message.text for message in self.messages]
         return scores_fragment(
             ReportContents("", self.file, self.task.metric_table(scores), scores, systems, messages)
@@ -107,6 +119,7 @@ def evaluate_file(
     unsure: str | None = None,
     unknown_labels: Literal["stop", "skip"] = "stop",
     unknown_label: str | None = None,
+    against: Path | str | None = None,
     device: str = "auto",
     pipeline: str | None = None,
     **file_arguments: Unpack[FileArguments],
@@ -124,6 +137,7 @@ def evaluate_file(
         unknown_labels: What to do with items whose labels are not the model's: `stop`, or `skip` them with
             a note.
         unknown_label: The label of out-of-scope items, on which the novelty detector is evaluated.
+        against: The folder of another model of the same task, to compare the model with on these items.
         device: The device: cpu, cuda, or auto for a GPU if there is one.
         pipeline: A spaCy pipeline that parses texts, in place of the one that the model names.
         file_arguments: How the file is read; see `headwise.app.session.FileArguments`.
@@ -137,8 +151,20 @@ def evaluate_file(
     scope = {"skip_unknown_labels": unknown_labels == "skip", "unknown_label": unknown_label}
     with tables_as_files(file) as (labelled,):
         data, outside = session.read_scoped(labelled or "", **scope, **file_arguments)
-    least = None if unsure is None else session.confidence_threshold(unsure)
-    return EvaluatedItems.of(session, data, outside).report(errors, least)
+        least = None if unsure is None else session.confidence_threshold(unsure)
+        evaluated = EvaluatedItems.of(session, data, outside)
+        report = evaluated.report(errors, least)
+        if against is None:
+            return report
+        if STANDARD_INPUT in paths_of(list_files(labelled or "")):
+            raise ConfigError("--against reads the file twice, and standard input cannot be; give a file")
+        second = open_comparable(against, session, device=device, pipeline=pipeline)
+        silent: FileArguments = {**file_arguments, "reporter": NULL_REPORTER}
+        second_data, _ = second.read_scoped(labelled or "", **scope, **silent)
+    comparison = compare_models(session, data, evaluated.evaluation, second, second_data)
+    warnings = ContaminationCheck(second, second_data.items).messages
+    named = [replace(message, text=f"{against}: {message.text}") for message in warnings]
+    return replace(report, against=comparison, messages=[*report.messages, *named])
 
 
 class ContaminationCheck:

@@ -74,6 +74,15 @@ def test_evaluate(call, own):
     assert dig(found, own.row.score) == pytest.approx(dig(written, own.row.score))
 
 
+def test_a_model_is_not_ahead_of_itself(call, own):
+    report = scores(call, own, own.test, "--against", own.model)
+    against = report.pop("against")
+    assert report == scores(call, own, own.test)
+    assert dig(against, own.row.score) == dig(report, own.row.score)
+    if own.task not in ("language-model", "masked-words"):  # whose scores are no ratios of sums
+        assert against["difference"]["interval"] == [0.0, 0.0]
+
+
 def test_evaluate_knows_the_test_file_of_the_training(call, own):
     assert scores(call, own, own.test)["baseline"]["name"]
     assert not scores(call, own, own.train).get("baseline")
