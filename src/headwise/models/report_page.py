@@ -62,7 +62,7 @@ def mistakes_list(
     """
     if not mistakes:
         return Markup()
-    one = "tag" if parts else "label"
+    one = {"words": "tag", "spans": "type"}.get(parts, "label")
     labels, predicted = (
         sorted({getattr(mistake, field) for mistake in mistakes} - {""}) for field in ("label", "predicted")
     )

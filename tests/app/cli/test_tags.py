@@ -184,8 +184,8 @@ def test_a_file_whose_tags_are_others(run, tagger, conll, tmp_path):
     assert code == 0, err
     page = (tmp_path / "r.html").read_text()
     assert "some.conll:" in page
-    assert '<label>tag <select name="a"><option value="">any</option><option value="B-LOC">' in page
-    assert '<li data-a="B-PER" data-b="O">' in page
+    assert '<label>type <select name="a"><option value="">any</option><option value="LOC">' in page
+    assert '<li data-a="PER" data-b="">' in page
 
 
 def test_words_without_tags_are_sentences_too(run, tagger, tmp_path):
