@@ -83,6 +83,33 @@ def test_only_the_first_extra_words_are_added():
     assert set(model.features.vocabulary.words) == {"<unk>", "x", "y", "a", "b"}
 
 
+@pytest.mark.parametrize("kind", ["linear", "none"])
+def test_training_stops_where_the_encoder_adds_nothing_to_the_linear_model(tmp_path, kind):
+    """The examples are easy for the linear model, and the network learns nothing. Without the stop the same
+    model comes out."""
+    fits = [
+        fit(
+            examples(60, 0),
+            examples(30, 1),
+            recipe(
+                linear_model={"kind": kind},
+                train={
+                    **{"epochs": 4, "learning-rate": 0.0, "vectors-learning-rate": 0.0, "patience": 0},
+                    **{"score": "loss", "stop-if-unused": stops},
+                },
+            ),
+            tmp_path / str(stops),
+        )
+        for stops in (True, False)
+    ]
+    assert [len(fitted.progress.history) for fitted in fits] == [1 if kind == "linear" else 4, 4]
+    stopped, whole = (fitted.model.state_dict() for fitted in fits)
+    assert stopped.keys() == whole.keys()
+    assert all(torch.equal(stopped[name], whole[name]) for name in whole)
+    if kind == "linear":
+        assert fits[0].model.encoder_weight == 0
+
+
 def test_vectors_of_another_size():
     pretrained = vectors(film=[1, 2])
     with pytest.raises(ConfigError, match=r"v\.txt: the vectors have 2 features.*vector_size is 4"):

@@ -62,6 +62,23 @@ def test_an_encoder_that_knows_nothing_is_dropped():
     assert (model.logits(own.dev_items).argmax(1) == own.dev_targets).mean() == 1.0
 
 
+def test_an_encoder_without_a_weight_beside_the_linear_model_is_unused():
+    """What it says of dev decides; the linear model is fitted once."""
+    own = objective()
+    fitter = SingleLabelEnsembleFitter(own)
+    answers = []
+    for strength in (0.0, 6.0):
+        logits = knowing(own.dev_targets, strength)
+        if strength:
+            own.dev_targets = np.random.default_rng(0).permutation(own.dev_targets)
+            logits = knowing(own.dev_targets, strength)
+        own.model.outputs_of = lambda *_, logits=logits, **__: logits  # type: ignore[method-assign]
+        answers.append((fitter.encoder_is_unused(), fitter.linear_fit()))
+    assert [unused for unused, _ in answers] == [True, False]
+    assert answers[0][1] is answers[1][1]
+    assert own.model.linear_model is None  # nothing of the model is changed
+
+
 def test_both_have_a_say_and_the_probabilities_are_calibrated():
     own = objective()
     logits = knowing(own.dev_targets, 2.0)

@@ -227,6 +227,43 @@ def test_stops_early_and_after_patience_epochs(make_objective, tmp_path):
     assert (len(progress.history), progress.best_epoch, progress.stale) == (3, 0, 2)
 
 
+def test_stops_after_an_epoch_whose_network_is_of_no_use(make_objective, tmp_path):
+    """It is asked of the averaged weights, in evaluation mode; a run that is killed then goes on the same."""
+    config = replace(CONFIG, epochs=6, patience=0)
+    objective, asked = make_objective(), list[dict[str, torch.Tensor]]()
+
+    def unused() -> bool:
+        assert not objective.model.training
+        asked.append(weights(objective))
+        return len(asked) == 3
+
+    progress = run_epochs(objective.model, objective, config, tmp_path / "run", unused=unused)
+    assert (len(progress.history), progress.finished) == (3, True)
+    assert same(weights(objective), asked[progress.best_epoch])
+    with pytest.raises(Killed):
+        killed = make_objective()
+        run_epochs(killed.model, killed, config, tmp_path / "killed", unused=killing_after(1))
+    again = make_objective()
+    answers = iter([False, True])
+    resumed = run_epochs(
+        again.model, again, config, tmp_path / "killed", resume=True, unused=lambda: next(answers)
+    )
+    assert comparable(resumed) == comparable(progress)
+    assert same(weights(again), weights(objective))
+
+
+def killing_after(epochs: int):
+    """An answer that is no for so many epochs, and then a kill."""
+    answers = iter([False] * epochs)
+
+    def unused() -> bool:
+        for answer in answers:
+            return answer
+        raise Killed
+
+    return unused
+
+
 def test_a_loss_that_is_not_a_number_is_an_error(make_objective, tmp_path):
     objective = make_objective()
     with torch.no_grad():

@@ -85,13 +85,31 @@ class TextEnsembleFitter(ModelEnsembleFitter, Generic[AnyObjective]):
         self.model: Any = objective.model
         self.weights: EnsembleWeights = NETWORK_ALONE
         self.linear_settings: LinearSettings | None = None
+        self._linear_fit: LinearFit | None = None
+
+    def encoder_is_unused(self) -> bool:
+        if not self.has_linear_member:
+            return False
+        held, fitted = self.held_out(None), self.linear_fit()
+        if not any(map(len, fitted.model.blocks.values())):
+            return False
+        return not self.fit_weights(held, self.dev_scores(fitted.model)).encoder
+
+    def linear_fit(self) -> LinearFit:
+        """The linear member, fitted to the training items when it is first asked for."""
+        if self._linear_fit is None:
+            self._linear_fit = fit_linear_member(self.objective)
+        return self._linear_fit
+
+    @property
+    def has_linear_member(self) -> bool:
+        """Whether the model gets a linear member."""
+        model = self.model
+        return not isinstance(model, BagModel) and model.config.linear_model.kind == "linear"
 
     def fit(self, out_of_fold: OutOfFold | None = None) -> PostTrainingFit:
         held = self.held_out(out_of_fold)
-        has_linear_member = (
-            not isinstance(self.model, BagModel) and self.model.config.linear_model.kind == "linear"
-        )
-        return self.calibrate(held, self.fit_members(held) if has_linear_member else held.outputs)
+        return self.calibrate(held, self.fit_members(held) if self.has_linear_member else held.outputs)
 
     def held_out(self, out_of_fold: OutOfFold | None) -> HeldOut:
         """The held-out outputs: out of fold if there are some, else those for dev."""
@@ -109,15 +127,15 @@ class TextEnsembleFitter(ModelEnsembleFitter, Generic[AnyObjective]):
         Returns:
             The outputs of the ensemble for the held-out items, `[items, outputs]`.
         """
-        fitted = fit_linear_member(self.objective, out_of_fold=held.indices is not None)
+        on_dev = held.indices is None
+        fitted = self.linear_fit() if on_dev else fit_linear_member(self.objective, out_of_fold=True)
         if not any(map(len, fitted.model.blocks.values())) or not len(held.targets):
             return held.outputs
-        scores = self.dev_scores(fitted.model) if held.indices is None else fitted.oof_scores[held.indices]
+        scores = self.dev_scores(fitted.model) if on_dev else fitted.oof_scores[held.indices]
         self.weights, self.linear_settings = self.fit_weights(held, scores), fitted.settings
         self.set_members(fitted.model)
         if self.weights.shift is not None:
             # On dev the shifted scores are those of the stored 8-bit weights.
-            on_dev = held.indices is None
             scores = (
                 self.model.linear_scores(self.objective.dev_items)
                 if on_dev

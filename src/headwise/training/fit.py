@@ -149,12 +149,12 @@ def fit_model(
             )
             network = refit.train_network(all_parts, out_of_fold.progress)
             stage(task.post_training_step)
-            fitted = task.ensemble_fitter(network.objective).fit(out_of_fold)
+            fitted = network.fitter.fit(out_of_fold)
             held_out = HeldOutPart(len(out_of_fold.held), out_of_fold.folds)
             return _result(network, out_of_fold.progress, fitted, held_out, refit=True)
         network = trainer.train_network(parts, folder, resume=resume, report=report)
         stage(task.post_training_step)
-        progress, fitter = network.progress, task.ensemble_fitter(network.objective)
+        progress, fitter = network.progress, network.fitter
         fitted = fitter.fit()
         counted = evaluated_items(parts.dev) if parts.item_type.has_keys else None
         held_out = HeldOutPart(None if counted is None else len(counted))
@@ -162,7 +162,7 @@ def fit_model(
             return _result(network, progress, fitted, held_out, refit=False)
         network = refit.train_network((refit_parts or merge_dev_into_train)(parts), progress)
         stage(task.post_training_step)
-        task.ensemble_fitter(network.objective).refit(fitter)
+        network.fitter.refit(fitter)
         return _result(network, progress, fitted, held_out, refit=True)
 
 
@@ -173,6 +173,7 @@ class _TrainedNetwork:
     model: Any
     coverage: Coverage | None
     objective: Any
+    fitter: ModelEnsembleFitter
     progress: RunProgress
 
 
@@ -221,11 +222,14 @@ class _NetworkTrainer:
             copy_weights(model, previous)
         model.to(pick_device(run_config.train.device))
         objective = self.task.objective(model, parts)
+        fitter = self.task.ensemble_fitter(objective)
         self.task.begin(model, objective)
         hashes = {
             name: parts.item_type.fingerprint(getattr(parts, name)).sha256 for name in ("train", "dev")
         }
         warm_start = {} if previous is None else {"former": previous.digest}
+        stops = run_config.train.stop_if_unused and until is None
+        stops &= not uses_folds(self.task, parts, run_config)
         progress = run_epochs(
             model,
             objective if until is None else LossOnlyObjective(objective, run_config.train.score),
@@ -235,13 +239,14 @@ class _NetworkTrainer:
             identity={"texts": hashes, **run_config.to_json(), **warm_start},
             rates=learning_rates(run_config) if isinstance(model, WordModel) else {},
             until=until,
+            unused=fitter.encoder_is_unused if stops else lambda: False,
             where=item_locator(parts),
             report=report,
         )
         round_to_half(model)
         if isinstance(embedding := getattr(model, "embedding", None), PretrainedEmbedding):
             embedding.clear_cache()
-        return _TrainedNetwork(model, coverage, objective, progress)
+        return _TrainedNetwork(model, coverage, objective, fitter, progress)
 
 
 @dataclass(frozen=True)

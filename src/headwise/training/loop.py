@@ -124,6 +124,7 @@ def run_epochs(
     identity: JsonObject | None = None,
     rates: Mapping[str, float] | None = None,
     until: int | None = None,
+    unused: Callable[[], bool] = lambda: False,
     where: Callable[[int], str] | None = None,
     report: Callable[[EpochReport], None] = lambda _: None,
 ) -> RunProgress:
@@ -139,6 +140,7 @@ def run_epochs(
             is an error.
         rates: Learning rates of parameters that have their own, by name prefix.
         until: For a refit: stop after this many epochs and keep the last weights.
+        unused: Tells after an epoch whether the model, as it is, would have no use; training then stops.
         where: Function from the index of a training text to its place in a file, for messages.
         report: Called after each update and epoch.
 
@@ -151,7 +153,7 @@ def run_epochs(
     """
     identity = {**(identity or {}), "train": asdict(config)} | ({} if until is None else {"until": until})
     run = _TrainingRun(model, objective, config, folder, identity, rates or {}, until)
-    run.where = where or run.where
+    run.where, run.unused = where or run.where, unused
     with record_signals() as stop, run.optimizer.postponed():
         if resume:
             run.load()
@@ -221,6 +223,7 @@ class _TrainingRun:
         )
         self.progress = RunProgress()
         self.where: Callable[[int], str] = lambda text: f"text {text + 1:,}"
+        self.unused: Callable[[], bool] = lambda: False
         self._lengths = objective.lengths
         self.steps = config.epochs * -(-len(self._plan(0)) // config.accumulate)
         self._saved = self._started = time.monotonic()
@@ -328,6 +331,7 @@ class _TrainingRun:
             self.model.eval()
             with torch.no_grad():
                 scores = dict(self.objective.evaluate())
+                unused = self.unused()
             merit = config.selection_score(progress.epoch, scores)
             if merit > progress.best_score or self.until is not None:
                 progress.best_score, progress.best_epoch, progress.stale = merit, progress.epoch, 0
@@ -339,7 +343,7 @@ class _TrainingRun:
             {"epoch": progress.epoch + 1, "train_loss": progress.loss / max(progress.texts, 1), **scores}
         )
         done = self.report(scores)
-        stopped = config.patience and progress.stale >= config.patience
+        stopped = unused or (config.patience and progress.stale >= config.patience)
         progress.epoch += 1
         progress.batch, progress.loss, progress.texts = 0, 0.0, 0
         if self.until is None:

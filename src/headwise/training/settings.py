@@ -48,6 +48,8 @@ class TrainConfig:
     choose on dev."""
     patience: int = 5
     """Stop after this many epochs without a better dev score; 0 = never."""
+    stop_if_unused: bool = False
+    """Stop after an epoch in which the encoder adds nothing to the linear model on dev."""
     score: str = "accuracy"
     """Dev score that chooses the best epoch: accuracy, macro_f1, f1 (of spans or label sets) or loss (the
     lowest); last: always the last epoch."""

@@ -37,6 +37,11 @@ class ModelEnsembleFitter:
     def __init__(self, score: Callable[[], JsonObject]):
         self.score = score
 
+    def encoder_is_unused(self) -> bool:
+        """Whether the encoder, as it is, would have no weight in an ensemble whose weights are fitted on
+        dev."""
+        return False
+
     def fit(self, out_of_fold: OutOfFold | None = None) -> PostTrainingFit:
         """Fit the other members on the training items, and ensemble weights, calibration and thresholds on
         held-out outputs of the network.
