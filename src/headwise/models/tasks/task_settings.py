@@ -194,7 +194,7 @@ class ClassifySettings(TaskSettings):
             probe_start_settings(super().defaults_with_base(settings, items), items), items
         )
         if items >= 20_000:  # with long texts the first epoch is often the best, and each takes a minute
-            settings["train"]["patience"] = 2
+            settings["train"] |= {"patience": 2, "stop_if_unused": True}
         return settings
 
 
