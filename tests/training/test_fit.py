@@ -94,8 +94,12 @@ def test_training_stops_where_the_encoder_adds_nothing_to_the_linear_model(tmp_p
             recipe(
                 linear_model={"kind": kind},
                 train={
-                    **{"epochs": 4, "learning-rate": 0.0, "vectors-learning-rate": 0.0, "patience": 0},
-                    **{"score": "loss", "stop-if-unused": stops},
+                    "epochs": 4,
+                    "learning-rate": 0.0,
+                    "vectors-learning-rate": 0.0,
+                    "patience": 0,
+                    "score": "loss",
+                    "stop-if-unused": stops,
                 },
             ),
             tmp_path / str(stops),

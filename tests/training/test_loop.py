@@ -228,7 +228,7 @@ def test_stops_early_and_after_patience_epochs(make_objective, tmp_path):
 
 
 def test_stops_after_an_epoch_whose_network_is_of_no_use(make_objective, tmp_path):
-    """It is asked of the averaged weights, in evaluation mode; a run that is killed then goes on the same."""
+    """The averaged weights are asked, in evaluation mode. A run that is killed then goes on the same."""
     config = replace(CONFIG, epochs=6, patience=0)
     objective, asked = make_objective(), list[dict[str, torch.Tensor]]()
 
@@ -240,8 +240,8 @@ def test_stops_after_an_epoch_whose_network_is_of_no_use(make_objective, tmp_pat
     progress = run_epochs(objective.model, objective, config, tmp_path / "run", unused=unused)
     assert (len(progress.history), progress.finished) == (3, True)
     assert same(weights(objective), asked[progress.best_epoch])
+    killed = make_objective()
     with pytest.raises(Killed):
-        killed = make_objective()
         run_epochs(killed.model, killed, config, tmp_path / "killed", unused=killing_after(1))
     again = make_objective()
     answers = iter([False, True])
