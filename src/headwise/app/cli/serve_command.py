@@ -2,6 +2,7 @@
 
 # pyright: reportInvalidTypeForm=false
 
+from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -47,6 +48,7 @@ def serve(
         tuple[str, ...], Parameter(negative=(), consume_multiple=True, show_default=False)
     ] = (),
     log: OptionalOutputFile = None,
+    api_keys: Path | None = None,
     unsure: str | None = None,
     opening: OpeningArgument = None,
     batch_tokens: Integer = 16_384,
@@ -81,6 +83,8 @@ def serve(
         example: Texts that the page offers to try.
         log: File for the access log, one line per request: time, path, status, milliseconds and number of
             texts, but no text. - is standard error.
+        api_keys: File with a key per line, of which each request must have one: in the header
+            authorization: Bearer KEY, or as the password that a browser asks for. Health checks need none.
         unsure: Add a field that is true where the model should abstain, by a probability (0.9) or a
             precision (precision=0.95); see headwise predict.
         batch_tokens: Words per batch: fewer need less memory.
@@ -101,6 +105,7 @@ def serve(
         cors=cors,
         examples=example,
         log=log,
+        api_keys=api_keys,
         unsure=unsure,
         **flag_values(opening),
         batch_tokens=batch_tokens,

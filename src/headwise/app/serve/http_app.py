@@ -20,6 +20,7 @@ except ImportError as error:
     raise serve_not_installed(error) from None
 
 from headwise.app.serve.answering import ModelService
+from headwise.app.serve.api_keys import ApiKeys, KeyLimit
 from headwise.app.serve.batching import PredictionQueue
 from headwise.app.serve.error_responses import add_error_handlers, content_type_problem
 from headwise.app.serve.http_bodies import (
@@ -83,6 +84,7 @@ def create_app(
     cors: Sequence[str] = (),
     examples: Sequence[str] = (),
     log: Callable[[str], object] | None = None,
+    keys: ApiKeys | None = None,
 ) -> FastAPI:
     """The ASGI application of a model or several, for `headwise serve` or any ASGI server.
 
@@ -101,6 +103,7 @@ def create_app(
         cors: Origins of web pages whose scripts may ask (`https://example.org`), or `*` for all.
         examples: Texts that the pages of models of texts offer to try.
         log: Called with a line for each answered request.
+        keys: The keys of the clients, of which requests must have one; None for no keys.
 
     Raises:
         ConfigError: There is no model, or two have one name.
@@ -129,19 +132,21 @@ def create_app(
     app.state.arrivals = arrivals = ArrivalDeadlines(most_seconds)
     app.add_middleware(ArrivalLimit, most_bytes=most_bytes, arrivals=arrivals)
     app.add_middleware(WaitingLimit, most_waiting=most_waiting)
+    if keys is not None:
+        app.add_middleware(KeyLimit, keys=keys)
     if cors:
         app.add_middleware(
             CORSMiddleware,
             allow_origins=list(cors),
             allow_methods=["GET", "POST"],
-            allow_headers=["content-type"],
+            allow_headers=["content-type", "authorization"],
         )
     if is_local(host):
         app.add_middleware(HostLimit, allowed_hosts=(*_LOCAL, host))
     add_error_handlers(app, served.default)
     _add_model_facts(app, served)
     _add_predictions(app, served)
-    _add_pages(app, served, examples)
+    _add_pages(app, served, examples, with_keys=keys is not None)
     return app
 
 
@@ -285,7 +290,7 @@ def _add_predictions(app: _App, served: _ServedModels) -> None:
         return explained(query, request, served.service_of(name, request))
 
 
-def _add_pages(app: _App, served: _ServedModels, examples: Sequence[str]) -> None:
+def _add_pages(app: _App, served: _ServedModels, examples: Sequence[str], *, with_keys: bool) -> None:
     """The pages to try the models, and the one that describes the requests."""
 
     def page(service: ModelService, prefix: str, texts: Sequence[str] = ()) -> str:
@@ -309,7 +314,7 @@ def _add_pages(app: _App, served: _ServedModels, examples: Sequence[str]) -> Non
 
     @app.get("/docs", response_class=HTMLResponse, include_in_schema=False)
     def api(request: Request) -> str:
-        return api_page(served.default, app.openapi(), str(request.base_url).rstrip("/"))
+        return api_page(served.default, app.openapi(), str(request.base_url).rstrip("/"), with_keys)
 
     @app.get("/models/{name}/", response_class=HTMLResponse, include_in_schema=False)
     def named_form(name: str, request: Request) -> str:

@@ -5,13 +5,16 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headwise.app.reporter import NULL_REPORTER, Reporter
 from headwise.app.serve.answering import ModelService
 from headwise.app.serve.serve_errors import ServeError
 from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError, HeadwiseError
+
+if TYPE_CHECKING:
+    from headwise.app.serve.api_keys import ApiKeys
 
 _LONGEST = 86_400  # seconds
 
@@ -32,6 +35,7 @@ def serve(
     cors: Sequence[str] = (),
     examples: Sequence[str] = (),
     log: Path | str | None = None,
+    api_keys: Path | str | None = None,
     reporter: Reporter = NULL_REPORTER,
     **answering: Any,
 ) -> None:
@@ -45,6 +49,8 @@ def serve(
         most_items, most_words, most_bytes, most_waiting, most_seconds, root_path, cors, examples: See
             `headwise.app.serve.http_app.create_app`.
         grace_seconds: See `headwise.app.serve.middleware.run_server`.
+        api_keys: A file with a key per line, of which each request must have one; it is read again with the
+            models.
         log: A file to which a line is appended for each request; "-" is standard error.
         reporter: Receives the address as a message.
         answering: See `headwise.app.serve.answering.ModelService`.
@@ -66,22 +72,30 @@ def serve(
     from headwise.app.serve.http_app import create_app, is_local
     from headwise.app.serve.middleware import run_server
 
+    keys = None
+    if api_keys is not None:
+        from headwise.app.serve.api_keys import ApiKeys
+
+        keys = ApiKeys(api_keys)
     folders = [folder] if isinstance(folder, Path | str) else folder
     services = [ModelService(one, **answering) for one in folders]
     for service in services:
         service.warm_up()
     with _log_writer(log) as line, _listening_socket(host, port) as listening:
         more = {"most_seconds": most_seconds, "root_path": root_path, "cors": cors}
-        more |= {"examples": examples, "log": line}
+        more |= {"examples": examples, "log": line, "keys": keys}
         app = create_app(services, host=host, **limits, **more)
         shown = f"[{host}]" if ":" in host else host
         reporter.note(_welcome(services, f"http://{shown}:{listening.getsockname()[1]}"))
         if not is_local(host):
             reporter.warn(
-                "anyone who reaches this address can send requests, and nothing is encrypted; where that "
-                "matters, put a proxy with authentication before it"
+                "nothing is encrypted; where that matters, put a proxy before it"
+                if keys
+                else "anyone who reaches this address can send requests, and nothing is encrypted; where "
+                "that matters, give --api-keys, and put a proxy before it"
             )
-        run_server(app, listening, grace_seconds, lambda: _reload(services, reporter))
+        reloaded = [*services, *([keys] if keys else [])]
+        run_server(app, listening, grace_seconds, lambda: _reload(reloaded, reporter))
 
 
 def _check_counts(**counts: int) -> None:
@@ -112,15 +126,17 @@ def _welcome(services: Sequence[ModelService], address: str) -> str:
     )
 
 
-def _reload(services: Sequence[ModelService], reporter: Reporter) -> None:
-    """Read the models again; where that fails, the previous model goes on answering."""
-    for service in services:
+def _reload(parts: "Sequence[ModelService | ApiKeys]", reporter: Reporter) -> None:
+    """Read the models and the keys again; where that fails, the previous ones stay."""
+    for part in parts:
+        is_model = isinstance(part, ModelService)
         try:
-            service.reload()
+            part.reload()
         except HeadwiseError as error:
-            reporter.warn(f"the model was not reloaded, the previous one keeps answering: {error}")
+            what = "the model was not reloaded, the previous one keeps answering"
+            reporter.warn(f"{what if is_model else 'the keys stay'}: {error}")
         else:
-            reporter.note(f"{service.folder} was reloaded")
+            reporter.note(f"{part.folder if is_model else part.path} was reloaded")
 
 
 def _listening_socket(host: str, port: int) -> socket.socket:

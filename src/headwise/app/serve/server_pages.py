@@ -98,13 +98,14 @@ def _prediction(prediction: JsonObject) -> tuple[str, list[tuple[str, str]], Tab
 _BODIES = {1: {"texts": ["first text", "second text"]}, 2: {"pairs": [["first text", "second text"]]}}
 
 
-def api_page(answering: ModelService, schema: JsonMapping, address: str) -> str:
+def api_page(answering: ModelService, schema: JsonMapping, address: str, with_keys: bool = False) -> str:
     """The page with the endpoints, the fields of a request, and examples for a shell and for Python.
 
     Args:
         answering: The model of the examples.
         schema: The OpenAPI description of the application.
         address: The address of the application, without a slash at the end.
+        with_keys: Whether requests need an API key.
     """
     body = _BODIES.get(answering.item_type.sides, {"records": [{"FIELD": "VALUE"}]})
     fields = schema["components"]["schemas"]["RequestBody"]["properties"]
@@ -112,6 +113,7 @@ def api_page(answering: ModelService, schema: JsonMapping, address: str) -> str:
         "api.html.jinja",
         title=schema["info"]["title"],
         address=address,
+        with_keys=with_keys,
         body=json.dumps(body),
         endpoints=Table(["request", "answer"], list(_endpoints(schema))),
         fields=Table(["field", "holds"], [[name, field["description"]] for name, field in fields.items()]),
