@@ -1,5 +1,6 @@
 """`headwise noise` on tagged sentences: words with flipped tags are found."""
 
+import json
 import random
 
 import pytest
@@ -40,6 +41,24 @@ def test_flipped_spans_are_found_with_their_words(tmp_path, plain):
     assert {(own.label, own.suggested) for own in found} == {(wrong, right)}
     assert all(own.words.startswith("New ") and own.words in own.text for own in found)
     assert all(own.given_probability < own.probability for own in found)
+
+
+def test_of_texts_with_spans_characters_and_types_are_told(tmp_path):
+    table = read_tagged(write(tmp_path / "a.conll", flipped=(5, 50)))
+    rows = []
+    for sentence in table.items:
+        text, kind = "  ".join(sentence.tokens), sentence.tags[2][2:]
+        start = text.index("New")
+        spans = [[0, len(sentence.tokens[0]), "PER"], [start, text.index("  ran"), kind]]
+        rows.append(json.dumps({"text": text, "spans": spans}) + "\n")
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(rows))
+    found = noise_file(str(path))
+    assert [own.line for own in sorted(found, key=lambda own: own.line)] == [6, 51]
+    for own in found:
+        assert (own.label, own.suggested) == ("PER", "LOC")
+        assert own.text[own.start : own.end].split() == own.words.split()
+    assert all((own.start, own.end) == (None, None) for own in noise_file(str(tmp_path / "a.conll")))
 
 
 def test_no_sentence_is_judged_by_a_crf_that_has_seen_it(tmp_path):

@@ -75,7 +75,7 @@ def noise(
     tagged = any(issue.noun == "tag" for issue in issues)
     if output is not None:
         text = io.StringIO()
-        names = (*_COLUMNS, "words", "place") if tagged else _COLUMNS
+        names = (*_COLUMNS, "words", "place", "start", "end") if tagged else _COLUMNS
         rows = [(*astuple(issue), file) for issue in issues]
         csv.writer(text, lineterminator="\n").writerows([(*names, "file"), *rows])
         write_text(output, text.getvalue())

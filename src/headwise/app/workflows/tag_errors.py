@@ -29,10 +29,14 @@ class TagIssue(LabelIssue):
     Attributes:
         words: The words.
         place: Place of the first word, `file:line`.
+        start: The character of the text at which the words begin; None where there is no text.
+        end: The character after them.
     """
 
     words: str = ""
     place: str = ""
+    start: int | None = None
+    end: int | None = None
 
     noun: ClassVar[str] = "tag"
 
@@ -44,7 +48,8 @@ class TagIssue(LabelIssue):
 def find_tag_issues(data: Any, reporter: Reporter = NULL_REPORTER, *, base: str = AUTO) -> list[TagIssue]:
     """The words of tagged sentences whose tags are likely to be wrong, the most likely first.
 
-    Compared are the types of the spans (without spans, the tags), not where spans begin.
+    Compared are the types of the spans (without spans, the tags), not where spans begin. Issues of texts
+    with character spans name these types, others the tags of the file.
 
     Args:
         data: The data set of a file of tagged sentences.
@@ -85,20 +90,31 @@ def find_tag_issues(data: Any, reporter: Reporter = NULL_REPORTER, *, base: str 
         apart = (
             line for line, tags in tags_of_words[sentence.tokens] if tags[first] != sentence.tags[first]
         )
+        with_spans = sentence.text is not None and sentence.spans is not None
+        start, end = _characters(sentence, places)
         listed.append(
             TagIssue(
                 sentence.line,
-                sentence.tags[first],
-                _single_word_tag(suggested_type, scheme),
+                _span_type(sentence.tags[first], scheme) if with_spans else sentence.tags[first],
+                suggested_type if with_spans else _single_word_tag(suggested_type, scheme),
                 float(probabilities[worst, targets[worst]]),
                 float(probabilities[worst, best[worst]]),
                 sentence.text or " ".join(sentence.tokens),
                 next(apart, 0),
                 " ".join(sentence.tokens[n] for n in places),
                 data.where(item, first),
+                start,
+                end,
             )
         )
     return listed
+
+
+def _characters(sentence: TaggedSentence, places: Sequence[int]) -> tuple[int, int] | tuple[None, None]:
+    """The first character of consecutive words, and the one after the last; None without a text."""
+    if sentence.text is None or sentence.spans is None:
+        return None, None
+    return sentence.spans[places[0]][0], sentence.spans[places[-1]][1]
 
 
 def out_of_fold_type_probabilities(
