@@ -108,3 +108,19 @@ def test_every_kind_of_item(files, task):
     data = read_files_as_one(ITEM_TYPES_BY_TASK[task], FileList(("one.txt", "two.txt")))
     assert len(data.items) == 4
     assert data.where(2).startswith("two.txt:")
+
+
+def test_types_of_spans_that_only_one_file_has_are_told(files):
+    """Nobody may have tagged them in the others, where their words are then learnt as outside of spans."""
+    sentence = "Ann\tB-PER\npaid\tO\n5\t{}\n\n"
+    (files / "old.txt").write_text(sentence.format("O") * 9)
+    (files / "new.txt").write_text(sentence.format("B-SUM") * 5 + sentence.format("O") * 4)
+    tag = ITEM_TYPES_BY_TASK["tag"]
+    notes = read_files_as_one(tag, FileList(("old.txt", "new.txt"))).notes
+    assert [note for note in notes if "unlike" in note] == [
+        "old.txt has no SUM, unlike the other files: if they were not tagged there, the model learns that "
+        "such words are in no span"
+    ]
+    (files / "new.txt").write_text(sentence.format("B-SUM") * 4 + sentence.format("O") * 5)  # by chance
+    notes = read_files_as_one(tag, FileList(("old.txt", "new.txt"))).notes
+    assert not any("unlike" in note for note in notes)

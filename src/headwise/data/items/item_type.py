@@ -179,6 +179,10 @@ class ItemType(ABC, Generic[Item]):
         """Notes for the user about the parts, by name, after splitting."""
         return ()
 
+    def file_set_notes(self, data_sets: Sequence[Any]) -> list[str]:
+        """Notes on several files that are read as one: on what they do not have in common."""
+        return []
+
     @abstractmethod
     def fields(self, item: Item) -> Iterable[str | None]:
         """The texts that identify an item with its label, for the fingerprint."""

@@ -1,5 +1,6 @@
 """The item type of tagged sentences (sequence labelling)."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
@@ -11,6 +12,7 @@ from headwise.data.columns.file_source import FileHead
 from headwise.data.columns.item_options import DEFAULT_TAG_OPTIONS, TagOptions
 from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.errors import DataError, OnError, raise_error
+from headwise.data.findings import abbreviate
 from headwise.data.items.dataset import InputRow, InputRows
 from headwise.data.items.examples import (
     DisplayNames,
@@ -32,6 +34,7 @@ FORMATS = frozenset(RECOGNISERS)
 _COLUMNS = {"tag_column", "token_column", "head_column"}
 _LOOKED_AT = 400  # lines
 _UNBROKEN = 512  # words from which on a file of one sentence surely lacks the blank lines
+_EXPECTED_SPANS = 5  # of a type in a file, going by the other files, from which on their absence is told
 _OUTSIDE = "O"  # the tag of words in no span
 _TEXT_FORMATS = ("csv", "tsv", "jsonl", "xlsx", "parquet", "fasttext", "sst", "label-text")
 
@@ -103,6 +106,27 @@ class TaggedSentenceItems(ItemType[TaggedSentence]):
             advice = "put a blank line after each sentence"
             raise DataError("HW141", problem, expected=expected, advice=advice, path=path)
         return super().split(items, dev, test, seed, path)
+
+    def file_set_notes(self, data_sets: Sequence[TaggedData]) -> list[str]:
+        """Types of spans that a file lacks although others suggest several.
+
+        Nobody may have tagged them there, and their words count as outside of all spans."""
+        notes = []
+        for data in data_sets:
+            rest = [data_set for data_set in data_sets if data_set is not data]
+            sentences = sum(len(data_set.items) for data_set in rest)
+            counts = sum((Counter(data_set.entities) for data_set in rest), Counter[str]())
+            lacking = sorted(
+                kind or "spans"
+                for kind, count in counts.items()
+                if kind not in data.entities and count * len(data.items) >= _EXPECTED_SPANS * sentences
+            )
+            if lacking:
+                notes.append(
+                    f"{data.path} has no {abbreviate(lacking)}, unlike the other files: if they were not "
+                    "tagged there, the model learns that such words are in no span"
+                )
+        return notes
 
     def key(self, item: TaggedSentence) -> str:
         return " ".join(item.tokens)

@@ -106,6 +106,7 @@ def read_files_as_one(
     more = ", ..." * (len(data_sets) > 3)
     nouns = item_type.nouns.many
     notes.append(f"{len(data_sets):,} files are read one after the other; {nouns}: {sizes}{more}")
+    notes += item_type.file_set_notes(data_sets)
     merged = {
         "items": [
             replace(item, line=FileLine(item.line, data.path)) for data in data_sets for item in data.items
