@@ -241,6 +241,13 @@ PEOPLE = ("Anna", "Tom", "Mary", "Ben", "Eve")
 PLACES = ("Rome", "Oslo", "Paris", "Lima", "Cairo")
 
 
+def test_the_labels_of_a_tagger_are_the_types_of_its_spans(small_tagger):
+    client = TestClient(create_app(ModelService(small_tagger)))
+    assert client.get("/model").json()["labels"] == ["LOC", "PER"]
+    [prediction] = client.post("/predict", json={"texts": ["Anna saw Rome"]}).json()["predictions"]
+    assert {span["type"] for span in prediction["spans"]} == {"LOC", "PER"}
+
+
 def test_the_page_of_a_tagger_marks_spans(small_tagger):
     page = TestClient(create_app(ModelService(small_tagger))).post("/", data={"text": "Anna saw Rome"})
     assert 'style="--s:.4">Anna<small> PER</small></mark> saw <mark' in page.text

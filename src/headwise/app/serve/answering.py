@@ -95,8 +95,10 @@ class ModelService:
 
     @property
     def facts(self) -> JsonObject:
-        """The name, task, item type and, if any, labels of the model."""
+        """The name, task, item type and, if any, labels of the model; of a tagger of spans, their types."""
         labels = getattr(self.model, "labels", None)
+        if self.item_type.has_tags and self.model.written != "plain":  # the types that predictions have
+            labels = sorted({tag.partition("-")[2] for tag in self.model.tags} - {""})
         named = {} if labels is None else {"labels": list(labels)}
         return {
             "model": self.name,
