@@ -239,3 +239,18 @@ def test_sentences_without_words_are_not_suggested(run, tagger, tmp_path):
     (tmp_path / "new.jsonl").write_text('{"tokens": []}\n{"tokens": ["who", "is", "she"]}\n')
     code, out, err = run("suggest", "m", "new.jsonl")
     assert (code, out.count("\n\n"), out.startswith("who\t")) == (0, 1, True), err
+
+
+def test_a_folder_of_brat_is_trained_on_and_predicted(run, tmp_path):
+    """Without --task, and without its annotations among the texts."""
+    folder = tmp_path / "brat"
+    folder.mkdir()
+    for n in range(30):
+        (folder / f"{n}.txt").write_text(f"mr w{n} runs\n")
+        (folder / f"{n}.ann").write_text(f"T1\tPER 3 {3 + len(f'w{n}')}\tw{n}\n")
+    code, out, err = run("train", "brat", "-o", "from-brat", "--epochs", "1", "--no-baseline")
+    assert code == 0, err
+    assert "F1 of spans" in out
+    code, _, err = run("predict", "from-brat", "brat", "-o", "found.jsonl")
+    assert code == 0, err
+    assert len((tmp_path / "found.jsonl").read_text().splitlines()) == 30

@@ -1,9 +1,13 @@
 """Annotations of brat, with their texts beside them."""
 
+import json
+
 import pytest
 
 from headwise.data.columns.item_options import TagOptions
 from headwise.data.errors import DataError
+from headwise.data.files.file_lists import check_labelled_folder
+from headwise.data.files.label_folders import folder_lines
 from headwise.data.items.item_types import infer_task
 from headwise.data.readers.labelled_files import read_examples
 from headwise.data.readers.tagged_files import read_tagged
@@ -42,6 +46,18 @@ def test_a_folder_of_texts(write, tmp_path):
     assert (len(data.items), data.entities) == (7, {"PER": 2, "LOC": 1})
     assert "texts without the field 'spans', which therefore have no spans: 4" in data.notes
     assert len(read_tagged(tmp_path, TagOptions(empty_labels="skip")).items) == 3
+
+
+def test_the_texts_to_predict_of_a_folder_are_not_its_annotations(write, tmp_path):
+    write("a.txt", TEXT)
+    write("a.ann", SPANS)
+    write("annotation.conf", "[entities]\n")
+    assert [json.loads(line)["text"] for _, line in folder_lines(str(tmp_path))] == [TEXT]
+    check_labelled_folder(str(tmp_path))  # which are as good as labels
+    (tmp_path / "a.ann").unlink()
+    assert len([*folder_lines(str(tmp_path))]) == 2
+    with pytest.raises(DataError, match="a folder of files, which have no labels"):
+        check_labelled_folder(str(tmp_path))
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,8 @@ def folder_lines(
     check_folder(path)
     if is_flat(path) and not labelled:
         files = [(file, {"file": file.name}) for file in visible_entries(Path(path))]
+        if has_annotations(path):  # of brat, whose texts they and its settings stand beside
+            files = [(file, fields) for file, fields in files if file.suffix == ".txt"]
     else:
         files = [
             (file, {"file": f"{folder.name}/{file.name}", "label": folder.name})
@@ -74,6 +76,11 @@ def is_flat(path: str) -> bool:
     """Whether a folder holds files and no folders."""
     shown = visible_entries(Path(path))
     return bool(shown) and not any(entry.is_dir() for entry in shown)
+
+
+def has_annotations(path: str) -> bool:
+    """Whether a folder holds annotations of brat."""
+    return any(entry.suffix == BRAT_SUFFIX for entry in visible_entries(Path(path)))
 
 
 def visible_entries(folder: Path) -> list[Path]:
