@@ -138,15 +138,21 @@ def test_several_thousand_texts_start_from_the_encoder_of_the_base_first(words, 
 
 
 @pytest.mark.parametrize(
-    ("texts", "long", "chosen"),
-    [(19_999, 202, "ms-san"), (20_000, 202, "ms-transformer"), (20_000, 190, "ms-san")],
+    ("texts", "long", "chosen", "patience"),
+    [
+        (19_999, 202, "ms-san", 1),
+        (19_999, 190, "ms-san", 5),
+        (20_000, 202, "ms-transformer", 2),
+        (20_000, 190, "ms-san", 2),
+    ],
 )
-def test_many_long_texts_take_too_long_for_what_the_order_of_words_brings(texts, long, chosen):
+def test_many_long_texts_take_too_long_for_what_the_order_of_words_brings(texts, long, chosen, patience):
     """A file may begin with the short ones."""
     items = [f"{n} a" for n in range(texts // 2)]
     items += [f"{n} " + "a " * (long - 1) for n in range(texts // 2, texts)]
     asked = {"base": {"encoder": "off"}}
-    assert encoder_name(_chosen(items, 2, asked).model.encoder) == chosen
+    config = _chosen(items, 2, asked)
+    assert (encoder_name(config.model.encoder), config.train.patience) == (chosen, patience)
 
 
 @pytest.mark.parametrize(("most", "chosen"), [(60_000, "ms-san"), (59_999, "ms-transformer")])

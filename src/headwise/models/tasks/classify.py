@@ -349,7 +349,13 @@ class ClassifyTask(LabelTask["TextClassifierModel", Example]):
         has_shares = any(item.shares is not None for item in parts.train)
         if has_shares or not encoder_rules.attention_learns_order(counts):
             return {}
-        return {"encoder": {"name": "ms-san", "distances": ["word", "none"]}, "base": {"probe": False}}
+        # The first epochs over long texts are the best, and each of several thousand takes minutes.
+        train: JsonObject = {"patience": 1} if counts.are_long else {}
+        return {
+            "encoder": {"name": "ms-san", "distances": ["word", "none"]},
+            "base": {"probe": False},
+            "train": train,
+        }
 
     def data_messages(
         self, parts: DataParts[Sequence[Example]], config: ModelConfig, folds: int
