@@ -127,15 +127,37 @@ def test_the_temperature_is_the_best(name):
     def loss(factor):
         return np.average(-(wanted * log_softmax(factor * scores, axis=1)).sum(1), weights=counts)
 
-    factor, found = targets.calibration(scores, counts)
-    assert found == pytest.approx(loss(factor), rel=1e-4)
-    assert found <= min(map(loss, np.linspace(0.05, 3, 60))) + 1e-4
+    found = targets.calibration(scores, counts)
+    assert found.loss == pytest.approx(loss(found.factor), rel=1e-4)
+    assert found.loss <= min(map(loss, np.linspace(0.05, 3, 60))) + 1e-4
+
+
+def test_margins_of_rare_labels_are_shifted_to_their_odds():
+    """Margins of an SVM for labels of 3, 10 and 50 % of the texts: without a shift no factor fits them."""
+    rates = np.array([0.03, 0.1, 0.5])
+    members = RANDOM.random((4_000, 3)) < rates
+    logits = np.log(rates / (1 - rates)) + RANDOM.normal(size=(4_000, 3))
+    members = RANDOM.random((4_000, 3)) < 1 / (1 + np.exp(-logits))
+    margins = ((logits - np.log(rates / (1 - rates))) / 3 - 0.5).astype(np.float32)
+    targets = linear_targets(LABEL_SET_TYPE, members, 3)
+    found = targets.calibration(margins, None)
+    assert found.factor == pytest.approx(3, rel=0.15)
+    assert found.shift == pytest.approx(np.log(rates / (1 - rates)) + 1.5, abs=0.4)
+    assert found.logits(margins).mean(axis=0) == pytest.approx(logits.mean(axis=0), abs=0.3)
+    best = np.logaddexp(0, np.where(members, -logits, logits)).mean()
+    assert found.loss == pytest.approx(best, rel=0.02)
+    unshifted = min(
+        np.logaddexp(0, np.where(members, -1, 1) * factor * margins).mean()
+        for factor in np.linspace(0.1, 5, 50)
+    )
+    assert found.loss < 0.8 * unshifted
 
 
 def test_numbers_are_judged_by_the_variance_they_explain():
     targets = NumericTargets.of(NUMBERS, 1)
     scores = (NUMBERS + 0.5).astype(np.float32)[:, None]
-    assert targets.calibration(scores, None) == (1.0, pytest.approx(0.25))
+    found = targets.calibration(scores, None)
+    assert (found.loss, found.logits(scores).tolist()) == (pytest.approx(0.25), scores.tolist())
     assert targets.score(scores) == pytest.approx(1 - 0.25 / NUMBERS.var(), rel=1e-5)
 
 

@@ -302,7 +302,8 @@ def test_settings_for_label_sets_are_chosen_and_weights_of_labels_count():
     sets = np.stack([targets == 0, targets > 1], axis=1)
     plain, heavy = (
         fit_linear(
-            LinearExamples(texts, sets, 2, label_type=LABEL_SET_TYPE, class_weight=weight)
+            LinearExamples(texts, sets, 2, label_type=LABEL_SET_TYPE, class_weight=weight),
+            calibrated=False,
         ).model.scores(texts)
         for weight in (None, [8.0, 1.0])
     )

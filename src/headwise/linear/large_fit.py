@@ -26,7 +26,7 @@ from headwise.linear.linear_weights import DesignMatrix, Floats, LinearWeights
 from headwise.linear.setting_search import MOST_COMPARED, MOST_EDGED, MOST_WORK, SettingSearch
 from headwise.linear.stored_problems import StoredProblems
 from headwise.linear.svm_solver import fit_svm_portions
-from headwise.linear.targets import Targets
+from headwise.linear.targets import ScoreCalibration, Targets
 from headwise.linear.tfidf_features import BlockName, BlockReader, FeatureVocabulary
 from headwise.linear.training_data import (
     LEAST_FEATURES,
@@ -120,17 +120,17 @@ def fit_large(
     with closing(ScratchFile()) as file:
         portions = _portions(len(source), entries + data.vectors.size, np.random.default_rng(seed))
         problems = _store_problems(source, data, settings, portions, StoredProblems(file, len(source)))
-        factor, oof_scores = 1.0, np.zeros((source.text_count, source.targets.classes), dtype=np.float32)
+        calibration = ScoreCalibration(0.0)
+        oof_scores = np.zeros((source.text_count, source.targets.classes), dtype=np.float32)
         real_texts = np.arange(source.text_count)
         if calibrated:
             oof_scores = _out_of_fold(source, problems, settings, seed)[: source.text_count]
             calibrating = replace(data, targets=source.targets, importance=source.importance)
-            factor = float(calibrating.calibration(oof_scores, real_texts)[0])
-        model = data.model(settings, _fitted(problems, settings, seed), factor)
+            calibration = calibrating.calibration(oof_scores, real_texts)
+            oof_scores = calibration.logits(oof_scores)
+        model = data.model(settings, _fitted(problems, settings, seed), calibration)
     release_freed_memory()
     score = source.targets.take(real_texts).score(oof_scores) if source.text_count else 0.0
-    if calibrated:
-        oof_scores *= np.float32(factor)
     return LinearFit(model, oof_scores, settings, score)
 
 

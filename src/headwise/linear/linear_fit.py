@@ -19,7 +19,7 @@ from headwise.linear.setting_search import (
     SettingSearch,
     fit_out_of_fold,
 )
-from headwise.linear.targets import TargetArray, TextWeights, linear_targets
+from headwise.linear.targets import ScoreCalibration, TargetArray, TextWeights, linear_targets
 from headwise.linear.tfidf_features import BlockReader, LinearTexts
 from headwise.linear.training_data import TrainingData, TrainingTexts, VectorRows
 
@@ -143,16 +143,16 @@ def fit_linear(
         settings = search.choose(settings)
     if len(settings.blocks) == 1 and (widened := data.widened(settings, texts)):
         data = widened
-    every, factor = np.arange(len(texts)), 1.0
+    every, calibration = np.arange(len(texts)), ScoreCalibration(0.0)
     oof_scores = np.zeros((len(texts), classes), dtype=np.float32)
     if calibrated and len(parts) > 1:
         scores = search.scores_of(data, settings) if search is not None else None
         oof_scores = fit_out_of_fold(data, [settings], parts)[0].scores if scores is None else scores
-        factor = float(data.calibration(oof_scores[:text_count], every[:text_count])[0])
-    oof_scores = oof_scores[:text_count]
-    model = data.model(settings, data.fit(settings, every, seed), factor)
+        calibration = data.calibration(oof_scores[:text_count], every[:text_count])
+    oof_scores = calibration.logits(oof_scores[:text_count])
+    model = data.model(settings, data.fit(settings, every, seed), calibration)
     score = source.targets.take(every[:text_count]).score(oof_scores) if text_count else 0.0
-    return LinearFit(model, oof_scores * np.float32(factor), settings, score)
+    return LinearFit(model, oof_scores, settings, score)
 
 
 def _folds(

@@ -28,9 +28,6 @@ less data it would change which settings are chosen, and save little."""
 MOST_SIDE_BY_SIDE = 30_000_000
 """Maximum of features times columns, summed over the models that are trained at the same time; each takes
 20 bytes."""
-_WORTH = 0.01
-"""The relative improvement of the loss from which on surface features, or the first and last words, are
-used. On small data they often seem to help a little by chance."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +125,7 @@ class SettingSearch:
         new = [settings for settings in candidates if settings not in self.losses]
         tolerance = FAST_TOLERANCE if self.hurried else None
         for fit in fit_out_of_fold(self.data, new, self.parts, tolerance, self._best):
-            self.losses[fit.settings] = self.data.calibration(fit.scores[self.held], self.held)[1]
+            self.losses[fit.settings] = self.data.calibration(fit.scores[self.held], self.held).loss
             self._fits[fit.settings] = fit
         return [self.losses[settings] for settings in candidates]
 
@@ -154,9 +151,9 @@ class SettingSearch:
         return self.line_search(best, "strength", self.data.strengths)
 
     def worth(self, start: LinearSettings, candidate: LinearSettings) -> LinearSettings:
-        """The candidate if its loss is lower by `_WORTH`, else `start`."""
+        """The candidate if its loss is lower by `Targets.least_gain`, else `start`."""
         before, after = self.losses_of([start, candidate])
-        return self._keep(candidate if after < (1 - _WORTH) * before else start)
+        return self._keep(candidate if after < (1 - self.data.targets.least_gain) * before else start)
 
     def line_search(self, start: LinearSettings, name: str, values: Sequence[float]) -> LinearSettings:
         """The best value of one setting: the neighbours of the current value are tried, and further values

@@ -6,8 +6,8 @@ Each type defines the problem for the solver (signs and costs), the calibration 
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Self
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +18,31 @@ from headwise.linear.ensemble_weights import fit_ensemble
 from headwise.linear.linear_model import signs_of
 from headwise.linear.linear_weights import DesignMatrix, Floats
 from headwise.linear.svm_solver import LinearProblem
-from headwise.metrics.multi_label_scores import fit_binary_temperature, mean_binary_loss
+from headwise.metrics.multi_label_scores import fit_binary_shifts, mean_binary_loss
 
 TargetArray = NDArray[np.int64] | NDArray[np.floating] | NDArray[np.bool_]
 """Label indices, `[texts]`; or label probabilities, `[texts, classes]`; or multi-hot label sets, `[texts,
 classes]` bool; or numbers scaled to mean 0 and standard deviation 1, `[texts]` float."""
+
+
+@dataclass(frozen=True)
+class ScoreCalibration:
+    """What turns scores into logits: `factor * scores + shift`. For numbers it changes nothing.
+
+    Attributes:
+        loss: Log loss of these logits on held-out texts; for numbers the mean squared error.
+        factor: The factor of all scores.
+        shift: Added to the scores of each label, `[classes]`; None for 0.
+    """
+
+    loss: float
+    factor: float = 1.0
+    shift: Floats | None = None
+
+    def logits(self, scores: Floats) -> Floats:
+        """The logits of scores `[..., classes]`."""
+        scaled = scores * np.float32(self.factor)
+        return scaled if self.shift is None else scaled + self.shift
 
 
 @dataclass(frozen=True)
@@ -36,6 +56,9 @@ class Targets(ABC):
 
     labels: NDArray[np.int64]
     classes: int
+    least_gain: ClassVar[float] = 0.01
+    """The relative improvement of the loss from which on surface features, or the first and last words, are
+    used. On small data they often seem to help a little by chance."""
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -58,9 +81,8 @@ class Targets(ABC):
         """The input of the solver, for rows with weights `[texts, 1]` and optional offsets."""
 
     @abstractmethod
-    def calibration(self, scores: Floats, counts: Floats | None) -> tuple[float, float]:
-        """The factor that calibrates scores `[texts, classes]` to logits, and their log loss; for numbers 1
-        and the mean squared error.
+    def calibration(self, scores: Floats, counts: Floats | None) -> ScoreCalibration:
+        """What calibrates scores of held-out texts, `[texts, classes]`.
 
         Args:
             counts: Weights of the texts; None where all are equal.
@@ -105,7 +127,7 @@ class LabelTargets(Targets):
     def problem(self, rows: DesignMatrix, importance: Floats, offsets: Floats | None) -> LinearProblem:
         return LinearProblem(rows, signs_of(self.labels, self.classes), importance, offsets)
 
-    def calibration(self, scores: Floats, counts: Floats | None) -> tuple[float, float]:
+    def calibration(self, scores: Floats, counts: Floats | None) -> ScoreCalibration:
         return _temperature(scores, self.labels, counts)
 
 
@@ -138,7 +160,7 @@ class SoftLabelTargets(Targets):
             None if offsets is None else np.vstack([offsets, offsets]),
         )
 
-    def calibration(self, scores: Floats, counts: Floats | None) -> tuple[float, float]:
+    def calibration(self, scores: Floats, counts: Floats | None) -> ScoreCalibration:
         return _temperature(scores, self.shares, counts)
 
 
@@ -148,6 +170,8 @@ class MultiLabelTargets(Targets):
 
     members: NDArray[np.bool_]
     weights: Floats
+    least_gain: ClassVar[float] = 0.003
+    """Most of their loss is of labels that are rare, whatever the text."""
 
     @staticmethod
     def of(targets: TargetArray, classes: int, class_weight: NDArray | None = None) -> "MultiLabelTargets":
@@ -172,9 +196,10 @@ class MultiLabelTargets(Targets):
             rows, signs, importance * np.where(self.members, self.weights, np.float32(1)), offsets
         )
 
-    def calibration(self, scores: Floats, counts: Floats | None) -> tuple[float, float]:
-        factor = 1 / fit_binary_temperature(scores, self.members, counts)
-        return factor, mean_binary_loss(scores * np.float32(factor), self.members, counts)
+    def calibration(self, scores: Floats, counts: Floats | None) -> ScoreCalibration:
+        factor, shift = fit_binary_shifts(scores, self.members, counts)
+        unscored = ScoreCalibration(0.0, factor, shift.astype(np.float32))
+        return replace(unscored, loss=mean_binary_loss(unscored.logits(scores), self.members, counts))
 
     def score(self, scores: Floats) -> float:
         return float(((scores > 0) == self.members).mean())
@@ -199,8 +224,8 @@ class NumericTargets(Targets):
         signs = np.ones((len(self), 1), dtype=np.int8)
         return LinearProblem(rows, signs, importance, offsets, self.values)
 
-    def calibration(self, scores: Floats, counts: Floats | None) -> tuple[float, float]:
-        return 1.0, float(np.average(((scores - self.values) ** 2)[:, 0], weights=counts))
+    def calibration(self, scores: Floats, counts: Floats | None) -> ScoreCalibration:
+        return ScoreCalibration(float(np.average(((scores - self.values) ** 2)[:, 0], weights=counts)))
 
     def score(self, scores: Floats) -> float:
         return 1 - float(((scores - self.values) ** 2).mean() / max(self.values.var(), 1e-12))
@@ -233,9 +258,9 @@ def _check_array(targets: TargetArray, kind: type[np.generic], dimensions: int, 
         raise TypeError(f"{noun} are {kind.__name__} with {dimensions} dimensions, not {shape}")
 
 
-def _temperature(scores: Floats, targets: NDArray, counts: Floats | None) -> tuple[float, float]:
+def _temperature(scores: Floats, targets: NDArray, counts: Floats | None) -> ScoreCalibration:
     ensemble = fit_ensemble([scores], targets, weights=counts)
-    return ensemble.weights[0], ensemble.loss
+    return ScoreCalibration(ensemble.loss, ensemble.weights[0])
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from headwise.linear.linear_warm_start import LinearWarmStart, PriorScores
 from headwise.linear.linear_weights import DesignMatrix, Floats, LinearWeights
 from headwise.linear.split_features import SplitFeatures
 from headwise.linear.svm_solver import LinearProblem, fit_svm_columns
-from headwise.linear.targets import NumericTargets, Targets, TextWeights
+from headwise.linear.targets import NumericTargets, ScoreCalibration, Targets, TextWeights
 from headwise.linear.tfidf_features import BlockName, BlockReader, FeatureVocabulary, LinearTexts
 
 MOST_WEIGHTS = 120_000_000
@@ -346,20 +346,19 @@ class TrainingData:
         rows, offsets = self.rows(settings, texts), self.offsets(settings, texts)
         return self.targets.take(texts).problem(rows, self.importance.costs[texts, None], offsets)
 
-    def calibration(self, scores: Floats, texts: NDArray[np.int64]) -> tuple[float, float]:
-        """The calibration factor of the scores of some texts, and their loss (see
-        `Targets.calibration`)."""
+    def calibration(self, scores: Floats, texts: NDArray[np.int64]) -> ScoreCalibration:
+        """What calibrates the scores of some texts (see `Targets.calibration`)."""
         counts = self.importance.counts
         return self.targets.take(texts).calibration(scores, None if counts is None else counts[texts])
 
     def model(
-        self, settings: LinearSettings, coefficients: LinearWeights, calibration_factor: float
+        self, settings: LinearSettings, coefficients: LinearWeights, calibration: ScoreCalibration
     ) -> LinearModel:
         """Convert fitted weights to a model of raw texts: undo the scaling of vectors and numbers, and add
         the previous model of a warm start.
 
         Args:
-            calibration_factor: Calibration factor of its scores.
+            calibration: What calibrates its scores.
         """
         size = self.vectors.size if settings.dense else 0
         numbers = self.numbers_of(settings)
@@ -379,11 +378,13 @@ class TrainingData:
                 of_vectors = of_vectors + (start_scale / np.float32(settings.dense)) * of_base
             if len(of_form):
                 of_numbers = start_scale * of_form + (of_numbers if len(of_numbers) else 0)
-        factor = np.float32(calibration_factor)
+        factor = np.float32(calibration.factor)
         return LinearModel(
             {name: self.block(name, settings)[0] for name in settings.blocks},
             LinearWeights(
-                weights * factor, np.vstack([of_vectors, of_numbers, of_tabular]) * factor, bias * factor
+                weights * factor,
+                np.vstack([of_vectors, of_numbers, of_tabular]) * factor,
+                calibration.logits(bias),
             ),
             self.targets.classes,
             self.reader.tokenizer,

@@ -51,10 +51,20 @@ def fit_binary_ensemble(
         `[labels]`, and no weight is negative.
     """
     (encoder_weight, linear_weight), shift = _fit_factors(
-        [encoder, linear_model], targets, weights, least=0.0
+        [encoder, linear_model], targets, weights, least=0.0, shifted=True
     )
     moved = shift / linear_weight if linear_weight > 0 else np.zeros_like(shift)
     return encoder_weight, linear_weight, moved.astype(np.float32)
+
+
+def fit_binary_shifts(
+    scores: LabelScores, targets: Targets, weights: Weights = None
+) -> tuple[float, NDArray[np.float64]]:
+    """The maximum-likelihood factor and the shift of each label, `[labels]`, of
+    `sigmoid(factor * scores + shift)` on held-out texts, with text weights. Margins of SVMs need the shift:
+    for a rare label, a margin of 0 is far from even odds."""
+    (factor,), shift = _fit_factors([scores], targets, weights, shifted=True)
+    return factor, shift
 
 
 _SHIFT = 2.0
@@ -67,16 +77,16 @@ def _fit_factors(
     weights: Weights = None,
     *,
     least: float = 1 / MAX_USUAL_TEMPERATURE,
+    shifted: bool = False,
 ) -> tuple[list[float], NDArray[np.float64]]:
-    """The maximum-likelihood factors of the scores, and if there are two score arrays a shift for each
-    label, with smoothed targets (see `headwise.metrics.calibration.fit_temperature`)."""
+    """The maximum-likelihood factors of the scores, and if `shifted` a shift for each label, with smoothed
+    targets (see `headwise.metrics.calibration.fit_temperature`)."""
     labels = targets.shape[1]
     if targets.size == 0:
-        return [1.0, 0.0], np.zeros(labels)
+        return [1.0, 0.0][: len(parts)], np.zeros(labels)
     from scipy.optimize import minimize  # slow to load, and predictions do without
 
     parts64 = [part.astype(np.float64) for part in parts]
-    free = len(parts) > 1
     unsure = smoothing_mass(len(targets)) / 2
     smoothed_targets = np.where(targets, 1 - unsure, unsure)
     counts = np.ones((len(targets), 1)) if weights is None else np.asarray(weights, np.float64)[:, None]
@@ -85,7 +95,7 @@ def _fit_factors(
     def loss(values: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         factors, shift = values[: len(parts64)], values[len(parts64) :]
         logits = sum(factor * part for factor, part in zip(factors, parts64, strict=True))
-        logits = logits + shift if free else logits
+        logits = logits + shift if shifted else logits
         slopes = counts * (expit(logits) - smoothed_targets) / targets.size
         prior = shift / _SHIFT**2 / targets.size
         ahead = np.concatenate(
@@ -94,7 +104,7 @@ def _fit_factors(
         losses = counts * (np.logaddexp(0.0, logits) - smoothed_targets * logits)
         return float(losses.mean() + (shift * prior).sum() / 2), ahead
 
-    start = np.concatenate([np.ones(len(parts64)), np.zeros(labels if free else 0)])
+    start = np.concatenate([np.ones(len(parts64)), np.zeros(labels if shifted else 0)])
     bounds = [(least, 20.0), (0.0, 40.0)][: len(parts64)] + [(-20.0, 20.0)] * (len(start) - len(parts64))
     solution = minimize(loss, x0=start, jac=True, bounds=bounds, method="L-BFGS-B")
     return solution.x[: len(parts64)].tolist(), solution.x[len(parts64) :]
