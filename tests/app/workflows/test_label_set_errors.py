@@ -49,7 +49,7 @@ def write(path, found, separator="|"):
 
 @pytest.mark.parametrize("separator", ["|", ";"])
 def test_sets_with_a_label_too_many_or_too_few_are_found(tmp_path, separator):
-    own, true = rows()
+    own, true = rows(texts=400)
     found = noise_file(write(tmp_path / "a.tsv", own, separator), base="none")
     assert sorted(each.line for each in found) == [7, 52, 67]
     for each in found:
@@ -60,7 +60,7 @@ def test_sets_with_a_label_too_many_or_too_few_are_found(tmp_path, separator):
 
 
 def test_columns_of_labels(tmp_path):
-    own, _ = rows()
+    own, _ = rows(texts=400)
     lines = ["text," + ",".join(WORDS)]
     lines += [f"{text}," + ",".join(str(int(topic in given)) for topic in WORDS) for text, given in own]
     (tmp_path / "a.csv").write_text("\n".join(lines) + "\n")
