@@ -432,6 +432,14 @@ def default_results(name: str) -> str:
     return table(*encoder_tables.teacher_table(found, default))
 
 
+def label_sets() -> str:
+    """Scores of benchmarks/defaults/label_sets.py: label sets, beside linear SVMs."""
+    from benchmarks.defaults.label_sets import scores_table
+
+    scores = "micro_f1", "macro_f1"
+    return "".join(table(*scores_table(score, texts)) for texts in (250, 1_000) for score in scores)
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "baselines": baselines,
     "differences": differences,
@@ -453,6 +461,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "encoders": encoders,
     "growth": growth,
     "heads": heads,
+    "label sets": label_sets,
     "learning curves": lambda: learning_curves(""),
     "learning curves, minus the Transformer": lambda: learning_curves("transformer"),
     "learning curves, minus full windows": lambda: learning_curves("ms-full-windows"),

@@ -30,7 +30,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -210,19 +210,16 @@ def svm(train: Rows, test: Rows, *, characters: bool) -> Result:
     return {name: round(getattr(scores, name), 5) for name in SHOWN}
 
 
-def table(found: Iterable[str], sizes: Sequence[int], seeds: int) -> None:
-    """Print the scores of all systems."""
-    results = read_results(RESULTS)
-    for size in sizes:
-        for score, title in SHOWN.items():
-            scores = means(results, size, score, seeds)
-            done = [name for name in found if all(name in scores.get(system, {}) for system in SYSTEMS)]
-            print(f"\n{title}, {size:,} texts\n\n| | {' | '.join(done)} | mean |")
-            print("|---" * (len(done) + 2) + "|")
-            for system in SYSTEMS:
-                values = [100 * scores[system][name] for name in done]
-                cells = [f"{value:.1f}" for value in [*values, float(np.mean(values or [np.nan]))]]
-                print(f"| {system} | {' | '.join(cells)} |")
+def scores_table(score: str, texts: int, seeds: int = 1) -> tuple[list[str], list[list[str]]]:
+    """The head and the rows of a table: a score by system and set, and its mean, for the sets that all
+    systems have."""
+    scores = means(read_results(RESULTS), texts, score, seeds)
+    done = [name for name in SETS if all(name in scores.get(system, {}) for system in SYSTEMS)]
+    rows = []
+    for system in SYSTEMS:
+        values = [100 * scores[system][name] for name in done]
+        rows.append([system, *(f"{value:.1f}" for value in [*values, float(np.mean(values or [np.nan]))])])
+    return [f"{SHOWN[score]}, {texts:,} texts", *done, "mean"], rows
 
 
 def main() -> None:
@@ -253,7 +250,12 @@ def main() -> None:
                     )
                     append_result(RESULTS, job, result)
                     print(json.dumps({"set": name, "texts": size, "system": system, **result}), flush=True)
-    table(arguments.sets, arguments.sizes, arguments.seeds)
+    for size in arguments.sizes:
+        for score in SHOWN:
+            head, rows = scores_table(score, size, arguments.seeds)
+            print()
+            for cells in (head, ["---"] * len(head), *rows):
+                print(f"| {' | '.join(cells)} |")
 
 
 if __name__ == "__main__":
