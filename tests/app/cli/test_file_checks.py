@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from headwise.core.folder_layout import CONFIG, EXPORTED, MODEL
+
 SLOW = ("torch", "sklearn", "numba", "scipy", "pyarrow")
 CASES = {
     "train missing.csv": "missing.csv: no such file",
@@ -32,6 +34,15 @@ CASES = {
     "predict no.model text.csv": "no.model: there is no such folder",
     "predict folder text.csv": "folder",
     "predict text.csv text.csv": "text.csv: this is not a folder",
+    "predict text.csv saved": "the model comes first: headwise predict saved text.csv",
+    "predict missing.csv saved": "model folder; the model comes first: headwise predict saved missing.csv",
+    "predict text.csv empty.csv saved --unsure 0.9": "predict saved text.csv empty.csv --unsure 0.9",
+    "predict flat saved": "headwise predict saved flat",
+    "predict - saved": "headwise predict saved -",
+    "evaluate text.csv saved": "headwise evaluate saved text.csv",
+    "explain text.csv exported": "headwise explain exported text.csv",
+    "predict text.csv folder": "text.csv: this is not a folder",
+    "predict saved saved": "saved: the model is incomplete",
     "evaluate no.model text.csv": "no.model: there is no such folder",
     "explain no.model text.csv": "no.model: there is no such folder",
     "suggest no.model text.csv": "no.model: there is no such folder",
@@ -69,6 +80,9 @@ def results(tmp_path_factory):
     (place / "text.csv").write_text("text,label\na b,x\nc d,y\n")
     (place / "empty.csv").write_text("")
     (place / "folder").mkdir()
+    for name, form in {"saved": MODEL, "exported": EXPORTED}.items():
+        (place / name).mkdir()
+        (place / name / CONFIG).write_text(json.dumps({"format": form.format}))
     (place / "flat").mkdir()
     (place / "flat" / "1.txt").write_text("some words\n")
     done = subprocess.run(
@@ -92,7 +106,7 @@ def test_the_message_comes_before_slow_libraries(results, words, message):
 
 
 def test_nothing_is_made(results):
-    assert results[1] == {"text.csv", "empty.csv", "folder", "flat"}
+    assert results[1] == {"text.csv", "empty.csv", "folder", "flat", "saved", "exported"}
 
 
 def test_a_folder_is_not_proposed_for_a_file(run, tmp_path):

@@ -52,18 +52,19 @@ def _missing_path(words: Sequence[str]) -> str | None:
     missing = [(role, path) for role, path in zip(roles, paths, strict=True) if not os.path.exists(path)]
     if not missing or any(map(str.isspace, paths[-1])) or os.environ.get("HEADWISE_TRACEBACK"):
         return None
-    problem = _problem_of(*missing[0])
+    problem = _problem_of(words, *missing[0])
     return problem if problem is not None and problem.isprintable() else None
 
 
-def _problem_of(role: str, path: str) -> str | None:
-    """The error about a path that does not exist: that of the complete check."""
+def _problem_of(words: Sequence[str], role: str, path: str) -> str | None:
+    """The error about a path of a command line that does not exist: that of the complete check."""
     from pathlib import Path
 
-    from headwise.app.cli.path_checks import check_input, check_model
+    from headwise.app.cli.path_checks import check_argument_order, check_input, check_model
     from headwise.core.errors import HeadwiseError
 
     try:
+        check_argument_order(words)
         check = check_model if role == "model" else check_input
         check(Path(path))
     except HeadwiseError as error:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from headwise.app.cli.console import UsageError, fail, forget_output, make_streams_safe
+from headwise.app.cli.path_checks import check_argument_order
 from headwise.app.cli.terminal import reliable_interrupts, signal_of
 from headwise.artifacts.onnx.onnx_errors import installed
 from headwise.core.allocator import is_out_of_memory, keep_freed_memory, resume_collection
@@ -52,6 +53,7 @@ def run_command(words: Sequence[str]) -> int:
     make_streams_safe()
     try:
         with reliable_interrupts(), installed():
+            check_argument_order(words)
             call = plain_call(words) or _parse(words)
             if words[:1] not in _LOADS_LIBRARIES:
                 resume_collection()

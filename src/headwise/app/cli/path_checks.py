@@ -1,6 +1,9 @@
 """Checks of the paths of a command line, before a command imports slow libraries."""
 
-from collections.abc import Callable, Mapping
+import os
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 
 from headwise.core.errors import ConfigError
@@ -39,6 +42,36 @@ def check_model(folder: Path) -> None:
 
     if not is_headwise_folder(folder, EXPORTED):
         VerifiedFolder(folder)
+
+
+_MODEL_FIRST = frozenset(("calibrate", "evaluate", "explain", "heads", "predict", "suggest"))
+"""Commands whose arguments are a model and files."""
+
+
+def check_argument_order(words: Sequence[str]) -> None:
+    """Check that the model of a command line stands before the files.
+
+    Args:
+        words: The command line, from the name of the command.
+
+    Raises:
+        StoreError: HW501, it stands behind them.
+    """
+    if not words or words[0] not in _MODEL_FIRST:
+        return
+    paths = list(takewhile(lambda word: word == STANDARD_INPUT or not word.startswith("-"), words[1:]))
+    if not any(map(os.path.isdir, paths[1:])):  # before the imports
+        return
+    from headwise.artifacts.model_folder import StoreError, is_headwise_folder
+    from headwise.core.folder_layout import EXPORTED, MODEL
+
+    models = [
+        path for path in paths if any(is_headwise_folder(Path(path), form) for form in (MODEL, EXPORTED))
+    ]
+    if models and models[0] != paths[0]:
+        files, options = [path for path in paths if path != models[0]], words[1 + len(paths) :]
+        line = shlex.join(["headwise", words[0], models[0], *files, *options])
+        raise StoreError(f"{models[0]} is a model folder; the model comes first: {line}", code="HW501")
 
 
 def check_recipe(path: Path) -> None:
