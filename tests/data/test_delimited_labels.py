@@ -81,6 +81,13 @@ def test_words_that_are_glued_to_labels_are_told(write, mark):
     assert "HW177" in [finding.code for finding in doctor_files([path]).findings]
 
 
+def test_words_that_are_glued_to_labels_are_not_several_labels(write):
+    words = ("oven", "knife", "my", "and")
+    text = "".join(f"__label__{'ab'[n % 2]},{words[n // 2 % 4]} text number {n}\n" for n in range(24))
+    codes = {finding.code for finding in doctor_files([write("a.txt", text)]).findings}
+    assert codes & {"HW177", "HW186"} == {"HW177"}
+
+
 @pytest.mark.parametrize(
     ("labels", "glued"),
     [

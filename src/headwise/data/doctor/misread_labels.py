@@ -18,12 +18,15 @@ _LEAST_SWAPPED = 3  # items
 
 def glued_labels(file: CheckedFile) -> Iterator[Finding]:
     """Labels to which the first word of the text is glued (`__label__garden,my`)."""
-    glued = {*labels_with_words(file.data.labels)} if file.data.format in GLUED_FORMATS else set()
-    if glued:
+    if glued := _glued_names(file):
         where = [n for n, item in enumerate(file.items) if not glued.isdisjoint(item.labels)]
         message = f"{file.count(len(where))} whose label seems to hold a mark or the first word of the text"
         fix = "write a blank between the label and the text"
         yield Finding("warning", "HW177", message, file.data.places(where), fix)
+
+
+def _glued_names(file: CheckedFile) -> set[str]:
+    return {*labels_with_words(file.data.labels)} if file.data.format in GLUED_FORMATS else set()
 
 
 def swapped_columns(file: CheckedFile) -> Iterator[Finding]:
@@ -72,17 +75,20 @@ _SUMMARIES = {
 
 
 def joined_labels(file: CheckedFile) -> Iterator[Finding]:
-    """Labels that are several others with a word or a mark between them (`billing and network`)."""
+    """Labels that are several others with a word or a mark between them (`billing and network`), unless
+    one is the first word of its text."""
+    glued = _glued_names(file)
     names = {name.casefold() for name in file.data.labels}
     joined = [
         name
         for name in file.data.labels
-        if len(name) <= _LONGEST_NAME
+        if name not in glued
+        and len(name) <= _LONGEST_NAME
         and len(parts := [part.strip().casefold() for part in _JOINERS.split(name)]) > 1
         and len({*parts}) == len(parts)
         and all(part in names and not part.isdecimal() for part in parts)
     ]
-    if not joined and len({*_parts_of_all(names)}) < len([*_parts_of_all(names)]):
+    if not joined and not glued and len({*_parts_of_all(names)}) < len([*_parts_of_all(names)]):
         joined = [*file.data.labels]
     if joined:
         where = [n for n, item in enumerate(file.items) if not {*joined}.isdisjoint(item.labels)]
