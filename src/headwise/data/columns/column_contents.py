@@ -19,13 +19,13 @@ from headwise.data.items.labels import parse_number, with_decimal_point
 _MANY = 20  # cells from which on a column of many single words can be told from a column of few values
 
 
-_UNSPACED = lazy_pattern(
+UNSPACED_LETTER = lazy_pattern(
     r"[\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]"
 )
 
 
 def _count_words(value: str) -> float:
-    unspaced = 0 if value.isascii() else len(_UNSPACED.findall(value))
+    unspaced = 0 if value.isascii() else len(UNSPACED_LETTER.findall(value))
     return len(value.split()) + max(unspaced - 1, 0) / 4
 
 

@@ -12,6 +12,7 @@ from headwise.data.formats import (
     cloud_exports,
     intent_examples,
     label_studio,
+    listed_entities,
     prodigy,
     spacy_training,
     token_spans,
@@ -37,6 +38,7 @@ EXPORTS: tuple[tuple[Recognise, Flatten], ...] = (
     (spacy_training.recognise_paragraphs, spacy_training.sentences),
     (token_spans.recognise, token_spans.tagged_tokens),
     (intent_examples.recognise, intent_examples.examples),
+    (listed_entities.recognise, listed_entities.located_entities),
 )
 
 _INNER = (

@@ -33,7 +33,7 @@ from headwise.data.formats.span_offsets import (
     resolve_offsets,
     usual_unit,
 )
-from headwise.data.formats.span_values import SPAN_NAMES, parse_span
+from headwise.data.formats.span_values import SPAN_EXAMPLE, SPAN_NAMES, parse_span
 from headwise.data.formats.structured_records import read_structured, sample_rows
 from headwise.data.formats.unlabelled_records import labelled_records
 from headwise.data.items.examples import TaggedSentence
@@ -57,10 +57,6 @@ def tag_column(requested: str | None, columns: Sequence[str], form: str) -> str:
 
 
 _SUGGESTED = ("prediction", "predictions", "suggestion", "suggestions")
-_EXPECTED = (
-    'spans such as [0, 5, "PER"]: the first character, the one after the last, and the type; or as '
-    '{"start": 0, "end": 5, "label": "PER"}'
-)
 
 
 def recognise(head: Sequence[Line], *, beside_labels: bool = False) -> str | None:
@@ -202,7 +198,7 @@ def read_sentences(
                 for span in ordered:
                     _tag(span, raw_text, places, tags, line, moved, lost)
         except ValueError as error:
-            problem, expected = (*error.args, _EXPECTED)[:2]
+            problem, expected = (*error.args, SPAN_EXAMPLE)[:2]
             advice = ""
             if raw_spans in (None, ""):
                 advice = "give --empty-labels skip to leave out texts that nobody has annotated"

@@ -20,6 +20,13 @@ _TYPE = (
 )
 _WRITTEN = ("text", "value", "surface", "mention", "coveredtext", "entitytext", "spantext")
 
+_ENTITY = ("name", "word", "entity")  # names of the text of an entity without offsets
+SPAN_EXAMPLE = (
+    'spans such as [0, 5, "PER"]: the first character, the one after the last, and the type; or as '
+    '{"start": 0, "end": 5, "label": "PER"}'
+)
+ENTITY_EXAMPLE = 'entities of the text, such as {"text": "Paris", "label": "LOC"} or {"LOC": ["Paris"]}'
+
 
 def parse_span(raw: object) -> CharacterSpan | None:
     """A span from its JSON value, a list or an object; None if it is invalid."""
@@ -52,6 +59,20 @@ def parse_span(raw: object) -> CharacterSpan | None:
     if type(start) is not int or type(end) is not int or not isinstance(kind, str):
         return None
     return CharacterSpan(start, end, kind.strip(), written, is_value)
+
+
+def parse_entity(raw: object) -> tuple[str, str] | None:
+    """The text and the type of an entity without offsets from its JSON value, an object or a list of both;
+    None if it is invalid."""
+    if isinstance(raw, dict):
+        values = {_plain_name(name): value for name, value in raw.items() if isinstance(value, str)}
+        written = next((name for name in (*_WRITTEN, *_ENTITY) if name in values), "")
+        kind = next((name for name in _TYPE if name in values and name != written), "")
+        raw = [values.get(written), values.get(kind)]
+    match raw:
+        case [str(text), str(kind)] if text.strip() and kind.strip():
+            return text.strip(), kind.strip()
+    return None
 
 
 @lru_cache(1_000)

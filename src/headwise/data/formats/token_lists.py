@@ -13,6 +13,7 @@ from headwise.data.columns.cell_values import as_text
 from headwise.data.columns.column_names import LABEL_NAMES, TEXT_NAMES, name_rank, normal_name
 from headwise.data.columns.file_source import DataSource, look_ahead, most_true
 from headwise.data.files.text_lines import Line
+from headwise.data.formats.span_values import ENTITY_EXAMPLE, SPAN_EXAMPLE
 from headwise.data.formats.structured_records import read_structured, sample_rows
 from headwise.data.formats.tagged_predictions import contradiction
 from headwise.data.formats.unlabelled_records import labelled_records
@@ -26,6 +27,7 @@ TAG_NAMES = (
 """Usual names of the list of tags, the most certain first."""
 
 _OUTSIDE = "O"  # the tag of words outside of all spans
+_EXPECTED = f"a list of words beside one of their tags, {SPAN_EXAMPLE}, or {ENTITY_EXAMPLE}"
 _CHOICE = "if the spans are right, give --format spans; if the tags are, give --tag-column with their name"
 _MAX_COLUMNS = 100  # in which two lists of equal length are searched
 
@@ -166,7 +168,7 @@ def choose_lists(
         if list_name not in names and (labelled or list_name):
             problem = f"there is no list {list_name!r}" if list_name else f"a list of {what} is not found"
             advice = f"give {flag} with one of {', '.join(map(repr, names))}"
-            raise source.error("HW111", problem, advice=advice)
+            raise source.error("HW111", problem, expected="" if list_name else _EXPECTED, advice=advice)
     if tag is None and tag_list is not None:
         source.notes.append(f"tags are those of the list {tag_list!r} - override with --tag-column")
     return first, tag_list, tuple(name for name in candidates if name != tag_list)

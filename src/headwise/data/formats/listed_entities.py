@@ -1,0 +1,129 @@
+"""Entities by their texts, without offsets, as language models and people write them:
+
+    {"text": "Tom met Ann", "entities": [{"text": "Tom", "label": "PER"}, {"text": "Ann", "label": "PER"}]}
+    {"text": "Tom met Ann", "entities": {"PER": ["Tom", "Ann"]}}
+
+An entity is wherever its text stands at the ends of words, outside of longer entities.
+
+Code: HW246, an entity that is none, is not in the text, or has two types.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from headwise.core.config import JsonObject
+from headwise.data.columns.column_contents import UNSPACED_LETTER
+from headwise.data.columns.column_names import LABEL_NAMES, TEXT_NAMES, most_usual_column, name_rank
+from headwise.data.columns.file_source import DataSource, Record, look_ahead, most_true
+from headwise.data.formats.span_values import ENTITY_EXAMPLE, SPAN_NAMES, parse_entity, parse_span
+
+Entity = tuple[str, str]
+"""Text and type."""
+
+
+def recognise(rows: Sequence[Mapping[str, object]]) -> bool:
+    """Whether objects have entities by their texts beside a text, in which most of them are, and no label
+    of the whole text."""
+    return _fields(rows) is not None
+
+
+def _fields(rows: Sequence[Mapping[str, object]]) -> tuple[str, str] | None:
+    """The names of the fields of texts and of entities, or None."""
+    names = [*dict.fromkeys(name for row in rows for name in row)]
+    place = most_usual_column(names, TEXT_NAMES)
+    listed = [name for name in names if any(_entities(row.get(name)) for row in rows)]
+    entity_place = most_usual_column(listed, SPAN_NAMES)
+    if place is None or entity_place is None:
+        return None
+    text, entities = names[place], listed[entity_place]
+    if any(name_rank(name, LABEL_NAMES) is not None for name in names if name not in (text, entities)):
+        return None
+    pairs = [(str(row.get(text)), entity) for row in rows for entity in _entities(row.get(entities)) or ()]
+    return (text, entities) if most_true(bool(_places(*pair)) for pair in pairs) else None
+
+
+def _entities(value: object) -> list[Entity] | None:
+    """The entities that a list or an object names; None of another value, and of spans with offsets."""
+    if isinstance(value, dict):
+        value = [[text, kind] for kind, texts in value.items() for text in _list(texts)]
+    if not isinstance(value, list) or any(parse_span(raw) is not None for raw in value):
+        return None
+    entities = [entity for raw in value if (entity := parse_entity(raw)) is not None]
+    return entities if len(entities) == len(value) else None
+
+
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else [None]
+
+
+def _places(text: str, entity: Entity) -> list[int]:
+    """Where an entity begins in a text, at the ends of words."""
+    name, places, start = entity[0], [], -1
+    while (start := text.find(name, start + 1)) >= 0:
+        if not _is_within_word(text, start) and not _is_within_word(text, start + len(name)):
+            places.append(start)
+    return places
+
+
+def _is_within_word(text: str, place: int) -> bool:
+    around = text[place - 1 : place + 1] if place else ""
+    return len(around) == 2 and around.isalnum() and UNSPACED_LETTER.search(around) is None
+
+
+def located_entities(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
+    """The records with spans of characters in place of the entities; invalid ones are reported and left
+    out."""
+    head, records = look_ahead(records)
+    text_field, field = _fields([record.fields for record in head]) or ("", "")
+    if any(name.startswith(f"{field}.") for name in source.requested_columns):
+        yield from records
+        return
+    source.notes.append(f"the entities in {field!r} are located in {text_field!r}, at the ends of words")
+    counts = Counter[str]()
+    for record in records:
+        text, value = record.fields.get(text_field), record.fields.get(field)
+        if not isinstance(text, str) or value in (None, ""):
+            yield record
+            continue
+        try:
+            spans = _located(text, value, counts)
+        except ValueError as error:
+            source.report_error("HW246", str(error), record.line, expected=ENTITY_EXAMPLE)
+            continue
+        yield record._replace(fields={**record.fields, field: spans})
+    if count := counts["repeated"]:
+        source.notes.append(
+            f"entities that occur more often than they are listed, and are tagged everywhere: {count:,}"
+        )
+    if count := counts["inner"]:
+        source.notes.append(f"entities that are left out, as they occur only within longer ones: {count:,}")
+
+
+def _located(text: str, value: object, counts: Counter[str]) -> list[JsonObject]:
+    """The spans of the entities of a text; `counts` has how many are `repeated`, and `inner`.
+
+    Raises:
+        ValueError: An entity is invalid, is not in the text, or has two types.
+    """
+    entities = _entities(value)
+    if entities is None:
+        raise ValueError(f"entities of which one is none: {str(value)[:60]}")
+    types: dict[str, str] = {}
+    for name, kind in entities:
+        if types.setdefault(name, kind) != kind:
+            raise ValueError(f"the entity {name!r} of two types, {types[name]!r} and {kind!r}")
+    spans, free, listed = [], bytearray(b"\1" * len(text)), Counter(name for name, _ in entities)
+    for name in sorted(types, key=len, reverse=True):
+        places = _places(text, (name, types[name]))
+        if not places:
+            raise ValueError(f"the entity {name!r} is not in the text")
+        starts = []
+        for start in places:
+            end = start + len(name)
+            if all(free[start:end]):
+                free[start:end] = bytes(len(name))
+                starts.append(start)
+                spans.append({"start": start, "end": end, "label": types[name]})
+        counts["repeated"] += len(starts) > listed[name]
+        counts["inner"] += not starts
+    return sorted(spans, key=lambda span: span["start"])
