@@ -102,6 +102,32 @@ def test_a_column_with_decimal_commas_is_told_as_such(tmp_path, row, name):
         )
 
 
+@pytest.mark.parametrize(
+    ("delimiter", "values", "numbers"),
+    [
+        (";", ["3,5", "-4", "0,25"], ["3.5", "-4", "0.25"]),
+        (";", ["3,500", "2,5"], ["3.500", "2.5"]),
+        (";", ["3,500", "2,250", "4"], None),  # perhaps thousands
+        (";", ["3,5", "2.5"], None),
+        (";", ["3,5", "n/a"], None),
+        (";", ["3", "4"], None),
+        (";", ["46%", "4%"], ["46", "4"]),
+        ("\t", ["3,5", "4,25"], None),
+    ],
+)
+@pytest.mark.parametrize("texts", ["text", "sentence1|sentence2"])
+def test_decimal_commas_of_files_with_semicolons(tmp_path, delimiter, values, numbers, texts):
+    columns = texts.split("|")
+    table = [
+        [*columns, "score"],
+        *([f"some words {n} of {c}" for c in columns] + [v] for n, v in enumerate(values)),
+    ]
+    (tmp_path / "f.csv").write_text("".join(delimiter.join(row) + "\n" for row in table))
+    data = ITEM_TYPES_BY_TASK["pair-score" if columns[1:] else "regress"].read(str(tmp_path / "f.csv"))
+    assert [item.label for item in data.items] == (numbers or values)
+    assert any("are read as numbers" in note for note in data.notes) == (numbers is not None)
+
+
 def test_pairs_with_decimal_commas(tmp_path):
     rows = "".join(f"a {n};b {n};{n % 5},{n % 7}\n" for n in range(30))
     (tmp_path / "f.csv").write_text("sentence1;sentence2;score\n" + rows)

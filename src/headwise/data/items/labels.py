@@ -156,6 +156,7 @@ def multi_hot_targets(items: Sequence[LabelledItem], labels: Sequence[str]) -> N
 
 
 _COMMA = lazy_pattern(r"[-+]?(\d{1,3}(\.\d{3})+|\d+),\d+")
+_PLAIN_COMMA = lazy_pattern(r"-?\d+(?:,(\d+))?")
 _MEASURED = lazy_pattern(r"(?P<number>[-+]?\d+(?:[.,]\d+)?) ?(?:%|/ ?\d+)")
 _PERCENTAGE = lazy_pattern(r"([-+]?\d+(?:\.\d+)?) ?%")
 LARGEST_LABEL = 1e100  # larger numbers overflow in sums of squares
@@ -253,6 +254,36 @@ def percentages(labels: Iterable[str]) -> dict[str, str]:
     """The number of each label, if all are percentages (`46 %` is 46, not 0.46); else nothing."""
     matches = {label: _PERCENTAGE.fullmatch(label) for label in labels}
     return {label: match[1] for label, match in matches.items() if match and all(matches.values())}
+
+
+def decimal_commas(labels: Iterable[str], delimiter: str) -> dict[str, str]:
+    """The number with a decimal point of each label, if semicolons separate the fields, some labels have a
+    decimal comma, and all others are whole numbers; else nothing. With three digits after every comma, the
+    commas may separate thousands: these are not read."""
+    matches = {label: _PLAIN_COMMA.fullmatch(label) for label in labels}
+    digits = {len(match[1] or "") for match in matches.values() if match}
+    if delimiter != ";" or not all(matches.values()) or digits <= {0, 3}:
+        return {}
+    return {label: label.replace(",", ".") for label in matches}
+
+
+def with_plain_numbers(items: list[T], delimiter: str) -> tuple[list[T], tuple[str, ...]]:
+    """Items of one file whose labels are numbers, and a note for the user: percentages and decimal commas
+    are rewritten as plain numbers, if all labels are of the kind.
+
+    Args:
+        delimiter: What separates the fields of the file; "" without such a separator.
+    """
+    labelled: list[Any] = items
+    labels = dict.fromkeys(label for item in labelled for label in item.labels)
+    for what, numbers in (
+        ("percentages", percentages(labels)),
+        ("decimal commas", decimal_commas(labels, delimiter)),
+    ):
+        if changed := [label for label in numbers if label != numbers[label]]:
+            note = f"{what} are read as numbers: {changed[0]!r} is {numbers[changed[0]]}"
+            return [rename_labels(item, numbers) for item in items], (note,)
+    return items, ()
 
 
 def look_like_scores(labels: Mapping[str, int]) -> bool:

@@ -44,7 +44,7 @@ from headwise.data.formats.label_text import GLUED_FORMATS, labels_with_words
 from headwise.data.formats.unlabelled_records import labelled_records
 from headwise.data.items.dataset import Dataset, InputRow, InputRows
 from headwise.data.items.examples import Example, MultiLabelExample
-from headwise.data.items.labels import measured_labels_notes, percentages, rename_labels, unify_spellings
+from headwise.data.items.labels import measured_labels_notes, unify_spellings, with_plain_numbers
 from headwise.data.readers.file_preview import guess_format
 from headwise.data.readers.file_sets import (
     clean_label,
@@ -118,10 +118,9 @@ def read_examples(
         source.notes.append(f"labels that seem to hold a mark or the first word of their text: {shown}")
     if isinstance(options, SoftLabelOptions):
         source.notes += measured_labels_notes(counts)
-    elif isinstance(options, WeightOptions) and (numbers := percentages(counts)):
-        first = next(iter(numbers))
-        source.notes.append(f"percentages are read as numbers: {first!r} is {numbers[first]}")
-        examples = [rename_labels(example, numbers) for example in examples]
+    elif isinstance(options, WeightOptions):
+        examples, number_notes = with_plain_numbers(examples, source.layout.delimiter)
+        source.notes += number_notes
     examples, spelling_notes = unify_spellings(examples)
     source.notes += spelling_notes
     empty = sum(not example.text.strip() for example in examples)

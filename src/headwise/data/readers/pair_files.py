@@ -19,7 +19,7 @@ from headwise.data.errors import OnError, raise_error
 from headwise.data.formats import FORMATS
 from headwise.data.items.dataset import Dataset, InputRow, InputRows
 from headwise.data.items.examples import Pair
-from headwise.data.items.labels import unify_spellings
+from headwise.data.items.labels import unify_spellings, with_plain_numbers
 from headwise.data.readers.file_sets import note_left_out
 from headwise.data.readers.labelled_files import (
     find_format,
@@ -69,6 +69,9 @@ def read_pairs(
     if source.counts.unlabelled:
         source.notes.append(f"pairs with an empty label left out: {source.counts.unlabelled:,}")
     note_left_out(source)
+    if numbers:
+        pairs, number_notes = with_plain_numbers(pairs, source.layout.delimiter)
+        source.notes += number_notes
     pairs, spelling_notes = unify_spellings(pairs)
     source.notes += spelling_notes
     return Dataset(
