@@ -10,6 +10,7 @@ if TYPE_CHECKING:
         NONE,
         check_single_vector_source,
         choose_base,
+        vectors_of_texts,
     )
     from headwise.text.static_embeddings.base_folder import load_base, save_base
     from headwise.text.static_embeddings.base_vectors import BaseError, StaticEmbeddings
@@ -28,11 +29,18 @@ __all__ = [
     "load_base",
     "open_base",
     "save_base",
+    "vectors_of_texts",
 ]
 
 _HERE = "headwise.text.static_embeddings"
 _NAMES = {
-    f"{_HERE}.base_choice": ("AUTO", "NONE", "check_single_vector_source", "choose_base"),
+    f"{_HERE}.base_choice": (
+        "AUTO",
+        "NONE",
+        "check_single_vector_source",
+        "choose_base",
+        "vectors_of_texts",
+    ),
     f"{_HERE}.base_folder": ("load_base", "save_base"),
     f"{_HERE}.base_vectors": ("BaseError", "StaticEmbeddings"),
     f"{_HERE}.installed_bases": ("find_base", "open_base"),
