@@ -1,6 +1,7 @@
 """Similarity search: how often the nearest text has the same label, by what the vectors come from.
 
     python -m benchmarks.defaults.near_texts banking77 clinc150
+    python -m benchmarks.defaults.near_texts banking77 clinc150 --texts 490   # few: the encoder of the base
 
 Each test text looks for its nearest neighbour, by cosine, among the other test texts. The vectors:
 
@@ -23,7 +24,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import normalize
 
 from benchmarks.common.accuracy_tables import print_header, print_row
-from benchmarks.defaults.default_sets import Part, load
+from benchmarks.defaults.default_sets import Part, load, subset
 from headwise import TextClassifier
 from headwise.text.static_embeddings import vectors_of_texts
 
@@ -68,16 +69,17 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("sets", nargs="+")
-    names = parser.parse_args().sets
+    parser.add_argument("--texts", type=int, help="training texts [all]")
+    arguments = parser.parse_args()
     for title, step in (("labels of training", 1), ("labels that were not in training", 2)):
         print_header([f"same label, {title}", *SYSTEMS])
-        for name in names:
+        for name in arguments.sets:
             data = load(name)
             labels = sorted(set(data.train.labels))
-            row = scores(
-                with_labels(data.train, set(labels[::step])),
-                with_labels(data.test, set(labels[step - 1 :: step])),
-            )
+            train = with_labels(data.train, set(labels[::step]))
+            if arguments.texts is not None:
+                train = train.take(subset(train.labels, arguments.texts, 0))
+            row = scores(train, with_labels(data.test, set(labels[step - 1 :: step])))
             print_row([name, *(f"{100 * row[system]:.1f} %" for system in SYSTEMS)])
 
 
