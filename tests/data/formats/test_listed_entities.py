@@ -60,6 +60,11 @@ def test_entities_within_longer_ones_are_counted(write):
     assert "entities that are left out, as they occur only within longer ones: 1" in notes
 
 
+def test_entities_that_overlap_themselves_are_apart(write):
+    found, _ = tags(write, "ha ha ha ha ha", {"CRY": ["ha ha"]})
+    assert found == ["B-CRY:ha", "I-CRY:ha"] * 2
+
+
 def test_parts_of_words_are_none(write):
     found, _ = tags(write, "Parisians in Paris, Texas", {"LOC": ["Paris"]})
     assert found == ["B-LOC:Paris"]

@@ -58,10 +58,14 @@ def _list(value: object) -> list[object]:
 
 def _places(text: str, entity: Entity) -> list[int]:
     """Where an entity begins in a text, at the ends of words."""
-    name, places, start = entity[0], [], -1
-    while (start := text.find(name, start + 1)) >= 0:
-        if not _is_within_word(text, start) and not _is_within_word(text, start + len(name)):
+    name, places, start = entity[0], [], 0
+    while (start := text.find(name, start)) >= 0:
+        end = start + len(name)
+        if _is_within_word(text, start) or _is_within_word(text, end):
+            start += 1
+        else:
             places.append(start)
+            start = end
     return places
 
 
@@ -120,7 +124,7 @@ def _located(text: str, value: object, counts: Counter[str]) -> list[JsonObject]
         starts = []
         for start in places:
             end = start + len(name)
-            if all(free[start:end]):
+            if free.find(0, start, end) < 0:
                 free[start:end] = bytes(len(name))
                 starts.append(start)
                 spans.append({"start": start, "end": end, "label": types[name]})
