@@ -23,10 +23,9 @@ from benchmarks.papers import accuracy
 from benchmarks.papers.reviews_base import reviews
 from headwise.app.workflows.train import train_files
 from headwise.core.allocator import keep_freed_memory
-from headwise.core.folder_layout import MANIFEST, RUN_FOLDER
+from headwise.core.folder_layout import MANIFEST, RUN_FOLDER, RUN_STATE
 from headwise.core.tokenizer import PennTokenizer
 from headwise.data.splits.duplicates import normal_text
-from headwise.training.loop import STATE
 
 VECTORS = "vectors/reviews_300d.txt.gz"
 TRAIN = {
@@ -98,7 +97,7 @@ def main() -> None:
         texts,
         output,
         settings=settings(options.encoder, more=options.more),
-        resume=(output / RUN_FOLDER / STATE).exists(),
+        resume=(output / RUN_FOLDER / RUN_STATE).exists(),
         reporter=listening(show_epochs("texts")),
     )
 

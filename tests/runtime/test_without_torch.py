@@ -117,6 +117,17 @@ def test_labels_of_the_linear_model_alone_are_explained(pair_folder, tmp_path):
     assert "[HW957] explanations of an encoder: this needs torch" in done.stderr
 
 
+def test_training_says_at_once_what_it_needs(tmp_path):
+    texts = tmp_path / "texts.csv"
+    texts.write_text("text,label\n" + "a b,x\nb c,y\n" * 6, encoding="utf-8")
+    done = run_blocked("train", texts)
+    assert done.returncode == 2
+    assert (
+        "[HW957] training: this needs torch; in the source folder of headwise: pip install" in done.stderr
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["texts.csv"]
+
+
 def test_doctor(tmp_path):
     pairs = tmp_path / "texts.csv"
     pairs.write_text("text,label\n" + "a b,x\nb c,y\n" * 6, encoding="utf-8")

@@ -12,7 +12,8 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
 from headwise.core.errors import HeadwiseError
-from headwise.training.loop import STATE, run_epochs
+from headwise.core.folder_layout import RUN_STATE
+from headwise.training.loop import run_epochs
 from headwise.training.run_state import RunProgress, load_state, load_tensors, save_state, write_tensors
 from headwise.training.settings import TrainConfig
 
@@ -74,14 +75,14 @@ def test_what_is_loaded_does_not_change_with_the_file(tmp_path):
 
 @pytest.mark.parametrize("keep", [0, 7, 8, 100, -1])
 def test_truncated(make_objective, folder, keep):
-    content = (folder / STATE).read_bytes()
-    (folder / STATE).write_bytes(content[:keep])
-    assert STATE in refused(make_objective, folder)
+    content = (folder / RUN_STATE).read_bytes()
+    (folder / RUN_STATE).write_bytes(content[:keep])
+    assert RUN_STATE in refused(make_objective, folder)
 
 
 def test_a_folder_of_that_name(make_objective, folder):
-    (folder / STATE).unlink()
-    (folder / STATE).mkdir()
+    (folder / RUN_STATE).unlink()
+    (folder / RUN_STATE).mkdir()
     refused(make_objective, folder)
 
 
@@ -127,8 +128,8 @@ METADATA = {
 
 @pytest.mark.parametrize("change", METADATA.values(), ids=METADATA)
 def test_bad_counters(make_objective, folder, change):
-    rewrite(folder / STATE, change)
-    assert STATE in refused(make_objective, folder)
+    rewrite(folder / RUN_STATE, change)
+    assert RUN_STATE in refused(make_objective, folder)
 
 
 VECTORS = "embedding.vectors.weight"
@@ -149,19 +150,19 @@ TENSORS = {
 
 @pytest.mark.parametrize("change", TENSORS.values(), ids=TENSORS)
 def test_bad_tensors(make_objective, folder, change):
-    rewrite(folder / STATE, change)
-    assert STATE in refused(make_objective, folder)
+    rewrite(folder / RUN_STATE, change)
+    assert RUN_STATE in refused(make_objective, folder)
 
 
 def test_an_impossible_generator(make_objective, folder):
-    rewrite(folder / STATE, lambda t, _: t["random/cpu"].fill_(255))
+    rewrite(folder / RUN_STATE, lambda t, _: t["random/cpu"].fill_(255))
     objective = make_objective()
     with pytest.raises(HeadwiseError, match="random"):
         run_epochs(objective.model, objective, CONFIG, folder, resume=True)
 
 
 def test_a_generator_of_another_device_is_no_matter(make_objective, folder):
-    rewrite(folder / STATE, lambda t, _: t.update({"random/cuda": torch.zeros(16, dtype=torch.uint8)}))
+    rewrite(folder / RUN_STATE, lambda t, _: t.update({"random/cuda": torch.zeros(16, dtype=torch.uint8)}))
     objective = make_objective()
     assert run_epochs(objective.model, objective, CONFIG, folder, resume=True).finished
 
@@ -171,7 +172,7 @@ BEST = {
     "empty": lambda path: path.write_bytes(b""),
     "missing": lambda path: path.unlink(),
     "another model's": lambda path: save_file({"a": torch.zeros(1)}, path),
-    "the state": lambda path: shutil.copy(path.parent / STATE, path),
+    "the state": lambda path: shutil.copy(path.parent / RUN_STATE, path),
 }
 
 

@@ -15,10 +15,9 @@ from headwise.app.reporter import Reporter
 from headwise.app.training_plan import TrainingFiles, TrainingPlan
 from headwise.app.training_request import TrainingRequest
 from headwise.artifacts import read_info
-from headwise.artifacts.model_folder import is_headwise_folder, traceback_of
-from headwise.artifacts.save import check_target
+from headwise.artifacts.model_folder import check_target, is_headwise_folder, traceback_of
 from headwise.core.errors import ConfigError, HeadwiseError
-from headwise.core.folder_layout import MANIFEST, RUN_FOLDER, TRACEBACK
+from headwise.core.folder_layout import MANIFEST, RUN_FOLDER, RUN_STATE, TRACEBACK
 from headwise.data.doctor.check_registry import checks_of
 from headwise.data.doctor.examined_file import CheckedFile
 from headwise.data.files.compression import read_once
@@ -26,10 +25,7 @@ from headwise.data.files.file_lists import place
 from headwise.data.items.item_types import infer_task
 from headwise.data.splits.data_parts import PART_NAMES, DataParts
 from headwise.data.splits.line_lists import drop_listed_items, reweight_listed_items
-from headwise.nn.encoders.encoder import tree_use_of
 from headwise.text.syntax import ParseError
-from headwise.training.loop import STATE, remove_run
-from headwise.training.run_state import compare_runs
 from headwise.training.settings import RunConfig
 
 
@@ -114,6 +110,8 @@ def check_parses(parts: DataParts, run_config: RunConfig) -> None:
     Raises:
         ParseError: HW235, naming the file and the flag for its parses.
     """
+    from headwise.nn.encoders.encoder import tree_use_of  # with it comes torch
+
     if run_config.model.syntax.pipeline is not None or tree_use_of(run_config.model.encoder) != "error":
         return
     for name, part in parts.named.items():
@@ -162,7 +160,7 @@ def check_output_folder(output: Path, *, resume: bool | None, overwrite: bool) -
     if resume and overwrite:
         raise ConfigError("--resume and --overwrite exclude each other; give one of them")
     check_target(output)
-    begun = (output / RUN_FOLDER / STATE).exists()
+    begun = (output / RUN_FOLDER / RUN_STATE).exists()
     contents = "run" if begun else "model" if (output / MANIFEST).exists() else "nothing"
     if not resume and not overwrite and (begun or is_headwise_folder(output)):
         what = "an interrupted run" if begun else "a model"
@@ -206,6 +204,8 @@ def finished_run(output: Path, plan: TrainingPlan) -> TrainingFinished:
     Raises:
         HeadwiseError: HW403, the model in the folder comes from other data or settings.
     """
+    from headwise.training.run_state import compare_runs  # with it comes torch
+
     info, distillation = read_info(output), plan.data.distillation
     if distillation is not None and (identity := saved_distillation(output)) is not None:
         texts, requested = identity, distillation.identity()
@@ -224,5 +224,7 @@ def finished_run(output: Path, plan: TrainingPlan) -> TrainingFinished:
 
 def clear_run(output: Path) -> None:
     """Remove the state of a finished run, which is many times the size of the model."""
+    from headwise.training.loop import remove_run  # with it comes torch
+
     shutil.rmtree(output / RUN_FOLDER / TEACHER_CACHE, ignore_errors=True)
     remove_run(output / RUN_FOLDER)

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from headwise.app.distillation import DistillationSet
 from headwise.core.config import JsonObject
 from headwise.data.files.file_lists import Files, parse_file_names, paths_of
 from headwise.data.items.parses import NO_PARSES, ParseFiles
@@ -15,10 +15,12 @@ from headwise.data.splits.data_parts import DataParts
 from headwise.models.tasks.task import Task
 from headwise.text.parsing import cache_warning
 from headwise.text.vocabulary import WordVectors
-from headwise.training.fit import fit_model, uses_folds
-from headwise.training.loop import EpochReport
 from headwise.training.settings import RunConfig
-from headwise.training.train_result import TrainResult
+
+if TYPE_CHECKING:
+    from headwise.app.distillation import DistillationSet
+    from headwise.training.loop import EpochReport
+    from headwise.training.train_result import TrainResult
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ class RunData:
     """
 
     parts: DataParts
-    distillation: DistillationSet | None = None
+    distillation: "DistillationSet | None" = None
 
     @property
     def gold_parts(self) -> DataParts:
@@ -109,6 +111,8 @@ class TrainingPlan:
     def folds(self) -> int:
         """The number of folds of a run that is cross-fitted: each training and dev item is held out once.
         0 if it is not."""
+        from headwise.training.fit import uses_folds  # with it comes torch
+
         crosses = self.data.distillation is None and uses_folds(self.task, self.parts, self.run_config)
         return self.run_config.train.folds if crosses else 0
 
@@ -122,10 +126,12 @@ class TrainingPlan:
         folder: Path,
         *,
         resume: bool = False,
-        report: Callable[[EpochReport], None] = lambda _: None,
+        report: "Callable[[EpochReport], None]" = lambda _: None,
         stage: Callable[[str], None] = lambda _: None,
-    ) -> TrainResult:
+    ) -> "TrainResult":
         """Train the model; see `headwise.training.fit.fit_model` for the arguments."""
+        from headwise.training.fit import fit_model  # with it comes torch
+
         refit_parts = None if self.data.distillation is None else self._train_plus_dev
         return fit_model(
             self.task,
@@ -162,7 +168,7 @@ class TrainingPlan:
             else prints | {"lesson": self.data.distillation.identity()}
         )
 
-    def warnings(self, result: TrainResult) -> Iterator[str]:
+    def warnings(self, result: "TrainResult") -> Iterator[str]:
         """Warnings about the trained model: poor coverage by word vectors, an unused parse cache."""
         coverage = result.coverage
         yield from filter(

@@ -7,12 +7,12 @@ Estimators, searches, learning curves and `headwise.app.workflows.train.Training
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headwise.app.configuration import Sections, build_config
 from headwise.app.reporter import NULL_REPORTER, Reporter
 from headwise.app.training_plan import InMemoryData, RunData, TrainingFiles, TrainingPlan
-from headwise.artifacts import load_model, read_info
+from headwise.artifacts import read_info
 from headwise.core.config import JsonObject
 from headwise.core.errors import ConfigError
 from headwise.core.folder_layout import MANIFEST
@@ -40,7 +40,9 @@ from headwise.text.static_embeddings import (
 from headwise.text.vector_files import load_vectors
 from headwise.text.vocabulary import WordVectors
 from headwise.training.settings import RunConfig
-from headwise.training.warm_start import PreviousModel
+
+if TYPE_CHECKING:
+    from headwise.training.warm_start import PreviousModel
 
 
 class SettingsSources:
@@ -103,7 +105,7 @@ class TrainingRequest:
     layers: tuple[Sections, ...]
     run_config: RunConfig
     task: Task
-    previous_model: PreviousModel | None = None
+    previous_model: "PreviousModel | None" = None
 
     def read(self, files: TrainingFiles) -> RunData:
         """The data of files; see `headwise.data.splits.data_parts.read_parts`.
@@ -283,7 +285,7 @@ class TrainingRequest:
         return name
 
 
-def _check_tabular_columns(data: RunData, previous: PreviousModel | None) -> None:
+def _check_tabular_columns(data: RunData, previous: "PreviousModel | None") -> None:
     """Check that the settings can be combined with further columns.
 
     Raises:
@@ -357,7 +359,7 @@ def _word_limit(run_config: RunConfig, data: RunData) -> WordLimit:
     return WordLimit.of(data.gold_parts, tokenizer, windows.most_words, run_config.train.batch_tokens)
 
 
-def _split_init_from(layers: tuple[Sections, ...]) -> tuple[PreviousModel | None, tuple[Sections, ...]]:
+def _split_init_from(layers: tuple[Sections, ...]) -> "tuple[PreviousModel | None, tuple[Sections, ...]]":
     """The previous model that the settings name as base, if they name one, and the settings without its
     name.
 
@@ -368,6 +370,9 @@ def _split_init_from(layers: tuple[Sections, ...]) -> tuple[PreviousModel | None
     names = [base["name"] for layer in layers if "name" in (base := layer.get("base", {}))]
     if not names or not (Path(names[-1]) / MANIFEST).is_file():
         return None, layers
+    from headwise.artifacts import load_model  # with it comes torch
+    from headwise.training.warm_start import PreviousModel
+
     folder = Path(names[-1])
     previous = PreviousModel(names[-1], load_model(folder), file_sha256(folder / MANIFEST))
     if not previous.has_no_task:
@@ -378,7 +383,7 @@ def _split_init_from(layers: tuple[Sections, ...]) -> tuple[PreviousModel | None
     )
 
 
-def _report_warm_start(previous: PreviousModel, parts: DataParts, reporter: Reporter) -> None:
+def _report_warm_start(previous: "PreviousModel", parts: DataParts, reporter: Reporter) -> None:
     reporter.note(previous.message())
     labels = parts.files["train"].labels if "train" in parts.files else ()
     if names := training_spellings(labels, getattr(previous.model, "labels", ())):

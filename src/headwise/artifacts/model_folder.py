@@ -368,3 +368,23 @@ def read_vocabulary(files: VerifiedFolder, read: Callable[[JsonObject], Any]) ->
         return read(data)
     except (HeadwiseError, TypeError) as error:
         raise StoreError(f"{files.name(VOCABULARY)}: {error.args[0]}", code="HW507") from error
+
+
+def check_target(folder: Path) -> None:
+    """Check that a model may be saved here: the path is free, an empty folder, or a headwise model.
+
+    Raises:
+        StoreError: HW501 the path is no folder, HW511 the folder has files of something else.
+    """
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise StoreError(f"{folder}: a file of this name is in the way", code="HW501")
+    entries = sorted(set(os.listdir(folder)) - {RUN_FOLDER, STAGING})
+    if entries and not is_headwise_folder(folder):
+        names = ", ".join(map(repr, entries[:5])) + (" ..." if len(entries) > 5 else "")
+        raise StoreError(
+            f"{folder}: this folder has files that are not of a headwise model ({names}); choose another "
+            "or an empty one",
+            code="HW511",
+        )

@@ -31,7 +31,7 @@ from headwise.artifacts.model_card import model_card
 from headwise.artifacts.model_folder import (
     NORMALIZED_TEXTS,
     StoreError,
-    is_headwise_folder,
+    check_target,
     parse_json,
     read_limited,
     to_json,
@@ -50,7 +50,6 @@ from headwise.core.folder_layout import (
     MANIFEST,
     METRICS,
     PRETRAINED,
-    RUN_FOLDER,
     STAGING,
     STATIC_EMBEDDINGS,
     TOKENIZER,
@@ -241,26 +240,6 @@ def _keep_edited_card(folder: Path) -> None:
         while (backup := folder / f"README.edited-{number}.md").exists():
             number += 1
         os.replace(card, backup)
-
-
-def check_target(folder: Path) -> None:
-    """Check that a model may be saved here: the path is free, an empty folder, or a headwise model.
-
-    Raises:
-        StoreError: HW501 the path is no folder, HW511 the folder has files of something else.
-    """
-    if not folder.exists():
-        return
-    if not folder.is_dir():
-        raise StoreError(f"{folder}: a file of this name is in the way", code="HW501")
-    entries = sorted(set(os.listdir(folder)) - {RUN_FOLDER, STAGING})
-    if entries and not is_headwise_folder(folder):
-        names = ", ".join(map(repr, entries[:5])) + (" ..." if len(entries) > 5 else "")
-        raise StoreError(
-            f"{folder}: this folder has files that are not of a headwise model ({names}); choose another "
-            "or an empty one",
-            code="HW511",
-        )
 
 
 def _check_saved(staging: Path, model: Any) -> None:

@@ -33,6 +33,20 @@ class MissingLibraryError(HeadwiseError, ModuleNotFoundError):
     code = "HW957"
 
 
+class TrainingInterrupted(HeadwiseError):
+    """The run was asked to stop (Ctrl-C or a termination signal) and has saved its state.
+
+    Attributes:
+        signal: The number of the signal.
+    """
+
+    code = "HW400"
+
+    def __init__(self, message: str, number: int):
+        super().__init__(message)
+        self.signal = number
+
+
 def close_names(name: str, names: Iterable[str], cutoff: float = 0.6) -> list[str]:
     """The most similar of `names` in a list, which is empty if none is as similar as `cutoff`, from 0 to
     1."""

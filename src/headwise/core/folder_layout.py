@@ -29,6 +29,7 @@ NETWORK = "network.safetensors"  # of an exported model that predicts without on
 REQUIREMENTS = "requirements.txt"  # of an exported model: the packages that it needs
 
 RUN_FOLDER = "training"  # folder of the training run's state; never touched here
+RUN_STATE = "state.safetensors"  # in `training`: what a run continues from
 TRACEBACK = "traceback.txt"  # in `training`: the unexpected error that stopped the run
 LOCK = ".lock"  # in `training`: the process that is writing to the model folder
 STAGING = ".saving"  # folder of the files of a save in progress

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import sys
 from importlib.machinery import PathFinder, SourceFileLoader
+from importlib.util import find_spec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from importlib.machinery import ModuleSpec
     from types import ModuleType
+
+    from headwise.core.errors import MissingLibraryError
 
 TRAINING_LIBRARIES = ("torch", "scipy", "sklearn", "joblib", "threadpoolctl")
 """Libraries that prediction does without."""
@@ -24,6 +27,29 @@ def needs_message(name: str, reason: str | None = None) -> str:
     """The message that a library is missing, and how to install it."""
     subject = "this needs" if reason is None else f"{reason}: this needs"
     return f"{subject} {name}; in the source folder of headwise: {INSTALL_ALL}"
+
+
+def check_training_libraries() -> None:
+    """Check that the libraries for training are installed, without importing them.
+
+    Raises:
+        MissingLibraryError: HW957, one is not.
+    """
+    for name in TRAINING_LIBRARIES:
+        try:
+            is_installed = find_spec(name) is not None
+        except ModuleNotFoundError:
+            is_installed = False
+        if not is_installed:
+            raise _missing(name, "training")
+
+
+def _missing(name: str, reason: str) -> MissingLibraryError:
+    from headwise.core.errors import MissingLibraryError
+
+    missing = MissingLibraryError(needs_message(name, reason))
+    missing.name = name
+    return missing
 
 
 class _Loader(SourceFileLoader):
@@ -38,14 +64,12 @@ class _Loader(SourceFileLoader):
         try:
             super().exec_module(module)
         except ModuleNotFoundError as error:
-            from headwise.core.errors import HeadwiseError, MissingLibraryError
+            from headwise.core.errors import HeadwiseError
 
             name = (error.name or "").partition(".")[0]
             if isinstance(error, HeadwiseError) or name not in TRAINING_LIBRARIES:
                 raise
-            missing = MissingLibraryError(needs_message(name, f"import {module.__name__}"))
-            missing.name = name
-            raise missing from None
+            raise _missing(name, f"import {module.__name__}") from None
 
 
 class TrainingLibraryFinder:

@@ -1,10 +1,12 @@
 """Callbacks that follow a training run, for example to send its scores to an experiment tracker."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from headwise.core.config import JsonMapping
-from headwise.training.loop import EpochReport
+
+if TYPE_CHECKING:
+    from headwise.training.loop import EpochReport
 
 
 class TrainingCallback(Protocol):
@@ -53,7 +55,7 @@ def check_callbacks(callbacks: Sequence[TrainingCallback]) -> None:
             )
 
 
-def notify(callbacks: Sequence[TrainingCallback], report: EpochReport) -> None:
+def notify(callbacks: Sequence[TrainingCallback], report: "EpochReport") -> None:
     """Call `on_epoch` if this report ends an epoch."""
     if report.scores is None:
         return
@@ -63,11 +65,11 @@ def notify(callbacks: Sequence[TrainingCallback], report: EpochReport) -> None:
 
 
 def notifying(
-    callbacks: Sequence[TrainingCallback], report: Callable[[EpochReport], None]
-) -> Callable[[EpochReport], None]:
+    callbacks: Sequence[TrainingCallback], report: "Callable[[EpochReport], None]"
+) -> "Callable[[EpochReport], None]":
     """A function that passes reports to `report` and then to the callbacks."""
 
-    def show(done: EpochReport) -> None:
+    def show(done: "EpochReport") -> None:
         report(done)
         notify(callbacks, done)
 

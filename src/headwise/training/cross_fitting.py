@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from headwise.core.folder_layout import RUN_STATE
 from headwise.data.errors import DataError
 from headwise.data.items.dataset import items_at
 from headwise.data.items.labels import evaluation_mask
 from headwise.data.splits.data_parts import DataParts
-from headwise.training.loop import STATE, EpochReport, fold_folder
+from headwise.training.loop import EpochReport, fold_folder
 from headwise.training.run_state import RunProgress
 from headwise.training.settings import TrainConfig
 
@@ -85,7 +86,7 @@ def cross_fit(
         )
         parts = replace(all_parts, train=items_at(items, training), dev=items_at(items, held_out))
         place = fold_folder(folder, fold)
-        goes_on = resume and (fold == 0 or (place / STATE).exists())
+        goes_on = resume and (fold == 0 or (place / RUN_STATE).exists())
         done = learn(parts, place, resume=goes_on, report=report_fold)
         outputs |= dict(zip(held_out.tolist(), done.objective.held_out(), strict=True))
         runs.append(done.progress)

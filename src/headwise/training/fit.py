@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from headwise.core.errors import ConfigError, HeadwiseError
+from headwise.core.folder_layout import RUN_STATE
 from headwise.core.scratch import scratch_folder
 from headwise.data.files.file_lists import place
 from headwise.data.items.labels import evaluated_items
@@ -21,7 +22,7 @@ from headwise.nn.networks.word_model import WordModel
 from headwise.text.vector_files import load_vectors
 from headwise.text.vocabulary import Coverage, Vocabulary, WordVectors, matrix_for
 from headwise.training.cross_fitting import cross_fit
-from headwise.training.loop import REFIT_FOLDER, STATE, EpochReport, Objective, run_epochs
+from headwise.training.loop import REFIT_FOLDER, EpochReport, Objective, run_epochs
 from headwise.training.run_state import RunProgress
 from headwise.training.settings import RunConfig
 from headwise.training.train_result import HeldOutPart, ModelEnsembleFitter, PostTrainingFit, TrainResult
@@ -263,7 +264,7 @@ class _Refit:
         network = self.trainer.train_network(
             parts,
             self.folder,
-            resume=self.resume and (self.folder / STATE).exists(),
+            resume=self.resume and (self.folder / RUN_STATE).exists(),
             report=lambda epoch: self.report(replace(epoch, scores=None, part="once more, on all")),
             until=progress.best_epoch + 1,
         )

@@ -20,7 +20,8 @@ import torch
 from torch import Tensor, nn
 
 from headwise.core.config import JsonObject
-from headwise.core.errors import HeadwiseError
+from headwise.core.errors import HeadwiseError, TrainingInterrupted
+from headwise.core.folder_layout import RUN_STATE
 from headwise.data.items.dataset import plan_batches
 from headwise.nn.embeddings.base_embedding import frozen_tables
 from headwise.nn.embeddings.word_reading import RowEmbedding
@@ -28,7 +29,6 @@ from headwise.training.optimizer import AdamW
 from headwise.training.run_state import (
     OutOfMemoryRetry,
     RunProgress,
-    TrainingInterrupted,
     check_tensors,
     digest_of,
     generator_state,
@@ -82,7 +82,6 @@ def learning_rate(step: int, steps: int, *, warmup: float, schedule: str) -> flo
     return 1.0 - gone if schedule == "linear" else 0.5 * (1.0 + math.cos(math.pi * gone))
 
 
-STATE = "state.safetensors"
 REFIT_FOLDER = ".refit"  # inside the folder of the first run
 _FOLD = ".fold-"
 
@@ -191,7 +190,7 @@ def remove_run(folder: Path) -> None:
         *folder.glob("*.safetensors.partial"),
         *folder.glob(".tmp*"),
     ]
-    for path in (folder / STATE, *leftovers):
+    for path in (folder / RUN_STATE, *leftovers):
         path.unlink(missing_ok=True)
     with suppress(OSError):
         folder.rmdir()
@@ -414,7 +413,7 @@ class _TrainingRun:
             if self.average is not None:
                 tensors[f"average/{name}"] = self.average[name]
         tensors |= generator_state(self.device)
-        save_state(self.folder / STATE, tensors, self.progress, self.identity)
+        save_state(self.folder / RUN_STATE, tensors, self.progress, self.identity)
         self._saved = time.monotonic()
 
     def interrupted(self, number: int) -> TrainingInterrupted:
@@ -427,8 +426,8 @@ class _TrainingRun:
         )
 
     def load(self) -> None:
-        tensors, self.progress = load_state(self.folder / STATE, self.identity)
-        check_tensors(self.folder / STATE, tensors, self._expected(tensors))
+        tensors, self.progress = load_state(self.folder / RUN_STATE, self.identity)
+        check_tensors(self.folder / RUN_STATE, tensors, self._expected(tensors))
         weights = {
             name.removeprefix("model/"): value
             for name, value in tensors.items()

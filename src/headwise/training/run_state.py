@@ -223,20 +223,6 @@ def restore_generators(tensors: dict[str, Tensor], device: torch.device) -> None
         raise HeadwiseError(f"the saved random state is damaged: {error}", code="HW402") from None
 
 
-class TrainingInterrupted(HeadwiseError):
-    """The run was asked to stop (Ctrl-C or a termination signal) and has saved its state.
-
-    Attributes:
-        signal: The number of the signal.
-    """
-
-    code = "HW400"
-
-    def __init__(self, message: str, number: int):
-        super().__init__(message)
-        self.signal = number
-
-
 @contextmanager
 def record_signals() -> Iterator[list[int]]:
     """Record Ctrl-C, SIGTERM and SIGHUP (a closed terminal) for the training loop, which checks between

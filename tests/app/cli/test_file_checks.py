@@ -105,6 +105,32 @@ def test_the_message_comes_before_slow_libraries(results, words, message):
     assert "Traceback" not in err
 
 
+READ = {
+    "train quoted.csv": "quoted.csv:3:1: a quotation mark that is never closed",
+    "train text.csv --text-column foo": "text.csv: there is no column 'foo'",
+    "train text.csv --test other.csv": "the label 'z' does not occur in text.csv",
+    "train text.csv --task multi-label --label-columns nothing": "nothing",
+}
+
+
+def test_errors_of_the_training_file_come_before_slow_libraries(tmp_path):
+    (tmp_path / "text.csv").write_text("text,label\n" + "a b,x\nc d,y\n" * 9)
+    (tmp_path / "other.csv").write_text("text,label\na b,z\n")
+    (tmp_path / "quoted.csv").write_text('text,label\na b,x\n"c d,y\n')
+    before = {path.name for path in tmp_path.iterdir()}
+    done = subprocess.run(
+        [sys.executable, "-c", IN_TURN, json.dumps([*READ]), json.dumps(["torch", "sklearn", "scipy"])],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    for words, code, err, slow in json.loads(done.stdout):
+        assert (code, slow) == (2, []), err
+        assert READ[words] in " ".join(err.split())
+    assert {path.name for path in tmp_path.iterdir()} == before
+
+
 def test_nothing_is_made(results):
     assert results[1] == {"text.csv", "empty.csv", "folder", "flat", "saved", "exported"}
 

@@ -13,11 +13,12 @@ from headwise.app.training_request import resolve
 from headwise.app.workflows.evaluate import evaluate_file
 from headwise.app.workflows.train import fit_evaluate_save
 from headwise.artifacts import load_model
+from headwise.core.folder_layout import RUN_STATE
 from headwise.data.items.examples import Example
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.splits.data_parts import DataParts, read_parts
 from headwise.models.tasks import find_task
-from headwise.training.loop import STATE, remove_run
+from headwise.training.loop import remove_run
 
 SMALL = {
     "encoder": {"width": 8, "heads": 2, "head-size": 4, "layers": 1},
@@ -122,7 +123,7 @@ def test_labels_that_only_training_has(tmp_path):
 
 
 def test_removing_a_run_leaves_what_is_not_its(tmp_path):
-    for name in (STATE, "best-2.safetensors", STATE + ".partial", "mine.csv"):
+    for name in (RUN_STATE, "best-2.safetensors", RUN_STATE + ".partial", "mine.csv"):
         (tmp_path / name).touch()
     remove_run(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["mine.csv"]

@@ -21,7 +21,7 @@ from headwise.app.cli.flags import every_flag, section_values
 from headwise.app.cli.path_checks import check_one_standard_input, check_output_is_folder, is_standard
 from headwise.app.cli.terminal import QuietReporter, TerminalReporter
 from headwise.core.config import JsonObject
-from headwise.core.errors import ConfigError
+from headwise.core.errors import ConfigError, TrainingInterrupted
 from headwise.data.files.compression import read_once
 from headwise.data.files.file_lists import (
     check_labelled_folder,
@@ -147,13 +147,10 @@ def train(
     from headwise.app.configuration import read_preset
 
     presets = (read_preset(recipe),) if recipe else ()
-    # With these comes torch.
-    from headwise.app.cli.train_display import print_report
     from headwise.app.training_checks import TrainingFinished
     from headwise.app.training_crash import crash_as_error
     from headwise.app.workflows.train import train_files
     from headwise.data.items.parses import ParseFiles
-    from headwise.training.run_state import TrainingInterrupted
 
     output = output or _output_for(Path(first_path(texts)))
     named = section_values(settings)
@@ -205,6 +202,8 @@ def train(
         if json:
             print_json({"folder": str(output), **finished_run.metrics()})
         elif not quiet and not is_standard(report):
+            from headwise.app.cli.train_display import print_report  # with it comes torch
+
             print_report(finished_run, output, terminal)
     if report is not None:
         from headwise.app.cli.report_command import write_page
@@ -221,10 +220,9 @@ def train(
 
 def _warn_of_stop(output: Path) -> None:
     """Say how a run that was stopped at once goes on."""
-    from headwise.core.folder_layout import RUN_FOLDER
-    from headwise.training.loop import STATE
+    from headwise.core.folder_layout import RUN_FOLDER, RUN_STATE
 
-    if (output / RUN_FOLDER / STATE).exists():
+    if (output / RUN_FOLDER / RUN_STATE).exists():
         warn(f"stopped at once; --resume continues from the last state saved in {output / RUN_FOLDER}")
     else:
         warn("stopped before the first update: nothing is saved yet, so the same command starts over")

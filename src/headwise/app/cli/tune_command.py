@@ -100,8 +100,8 @@ def run_search(file: Path, folder: Path, command: str, **settings: Any) -> "Sear
             "write it to a file, and name that"
         )
     from headwise.app.workflows.tune import recipe_text, tune_file
+    from headwise.core.errors import TrainingInterrupted
     from headwise.models.prediction_file import OutputError, reporting_write_errors
-    from headwise.training.run_state import TrainingInterrupted
 
     recipe = folder / "recipe.toml"
     try:

@@ -25,7 +25,7 @@ from headwise.artifacts import save_model
 from headwise.artifacts.model_card import model_html
 from headwise.artifacts.model_info import ModelInfo
 from headwise.core.config import JsonMapping, JsonObject, section_of
-from headwise.core.errors import ConfigError
+from headwise.core.errors import ConfigError, TrainingInterrupted
 from headwise.models.explanation import ExplanationList
 from headwise.models.novelty_evaluation import item_novelty
 from headwise.models.tasks import find_task
@@ -33,7 +33,6 @@ from headwise.nn.encoders.encoder_configs import EncoderName
 from headwise.nn.networks.trained_models import ModelType
 from headwise.training.callbacks import TrainingCallback, check_callbacks, notifying
 from headwise.training.loop import EpochReport
-from headwise.training.run_state import TrainingInterrupted
 
 _TRAINING_LOCK = threading.Lock()
 """Training draws from PyTorch's global random generator: fits in parallel threads would not be

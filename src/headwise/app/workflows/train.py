@@ -2,15 +2,16 @@
 
 Each stage takes what the stage before it returns, a frozen dataclass: `TrainingRequest`, `RunData` and
 `TrainingPlan` (`headwise.app.training_plan`), `TrainResult`, `TrainingReport`; the last is saved.
-`train_files` is the function behind `headwise train`.
+`train_files` is the function behind `headwise train`. Torch is imported when the files have been read, so
+that an error in them is told at once.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from headwise.app.configuration import Sections
-from headwise.app.distillation import DistillationSet, DistillationSettings
 from headwise.app.model_columns import columns_used
 from headwise.app.reporter import NULL_REPORTER, CallbackReporter, Reporter
 from headwise.app.training_checks import (
@@ -25,9 +26,8 @@ from headwise.app.training_checks import (
     warn_of_label_problems,
 )
 from headwise.app.training_plan import RunData, TrainingFiles, TrainingPlan
-from headwise.app.training_report import TrainingReport, evaluate_run
 from headwise.app.training_request import TrainingRequest, resolve
-from headwise.artifacts.save import check_target, save_model
+from headwise.artifacts.model_folder import check_target
 from headwise.core.allocator import resume_collection
 from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
@@ -35,14 +35,18 @@ from headwise.core.file_lock import locked
 from headwise.core.folder_layout import RUN_FOLDER
 from headwise.core.scratch import scratch_folder
 from headwise.core.tokenizer import remembered_words
+from headwise.core.training_libraries import check_training_libraries
 from headwise.data.files.file_lists import check_input_file, list_files, optional_files
 from headwise.data.files.memory_tables import DataArgument, tables_as_files
 from headwise.data.findings import count
 from headwise.data.items.parses import NO_PARSES, ParseFiles
 from headwise.data.splits.contamination import repetition_warning
-from headwise.nn.encoders.encoder import needs_trees
 from headwise.nn.encoders.encoder_configs import encoder_name
 from headwise.training.callbacks import TrainingCallback, check_callbacks
+
+if TYPE_CHECKING:
+    from headwise.app.distillation import DistillationSettings
+    from headwise.app.training_report import TrainingReport
 
 
 @dataclass(frozen=True)
@@ -52,14 +56,14 @@ class TrainingJob:
     files: TrainingFiles
     output: Path
     settings: Sequence[Sections] | Sections = ()
-    distillation: DistillationSettings | None = None
+    distillation: "DistillationSettings | None" = None
     work: Path | None = None
     resume: bool = False
     overwrite: bool = False
     baseline: bool = True
     reporter: Reporter = NULL_REPORTER
 
-    def run(self) -> TrainingReport:
+    def run(self) -> "TrainingReport":
         """All stages.
 
         Raises:
@@ -109,6 +113,8 @@ class TrainingJob:
         gold_parts = apply_line_lists(data.parts, request, self.files, self.reporter)
         if self.distillation is None:
             return RunData(gold_parts)
+        from headwise.app.distillation import DistillationSet  # with it comes torch
+
         with self.reporter.teacher_progress() as progress:
             folder = self.work or self.output / RUN_FOLDER / TEACHER_CACHE
             distillation = DistillationSet(
@@ -129,6 +135,8 @@ class TrainingJob:
 
     def plan(self, request: TrainingRequest, data: RunData) -> TrainingPlan:
         """The settings for the data; all that can go wrong does so before training."""
+        from headwise.nn.encoders.encoder import needs_trees  # with it comes torch
+
         plan = request.plan(data, reporter=self.reporter)
         self.reporter.notes(plan.notes)
         encoder = plan.run_config.model.encoder
@@ -152,7 +160,7 @@ def fit_evaluate_save(
     resume: bool = False,
     baseline: bool = True,
     reporter: Reporter = NULL_REPORTER,
-) -> TrainingReport:
+) -> "TrainingReport":
     """Train a model as planned, evaluate it on the test items, and save it.
 
     Args:
@@ -162,6 +170,9 @@ def fit_evaluate_save(
         baseline: Also fit the baseline.
         reporter: Receives messages and progress.
     """
+    from headwise.app.training_report import evaluate_run  # with these comes torch
+    from headwise.artifacts.save import save_model
+
     task, gold_parts, overlaps = plan.task, plan.data.gold_parts, plan.overlaps()
     for overlap in overlaps:
         reporter.warn(overlap.message(gold_parts.item_type.nouns))
@@ -195,14 +206,14 @@ def train_files(
     weight: Path | str | None = None,
     parses: ParseFiles = NO_PARSES,
     settings: Sequence[Sections] | Sections = (),
-    distillation: DistillationSettings | None = None,
+    distillation: "DistillationSettings | None" = None,
     work: Path | str | None = None,
     resume: bool = False,
     overwrite: bool = False,
     baseline: bool = True,
     reporter: Reporter = NULL_REPORTER,
     callbacks: Sequence[TrainingCallback] = (),
-) -> TrainingReport:
+) -> "TrainingReport":
     """Train a model on a file or a table of labelled items, evaluate it beside a baseline, and save it.
 
     Args:
@@ -226,10 +237,12 @@ def train_files(
         callbacks: Objects that follow the training run, for example to log its scores.
 
     Raises:
-        HeadwiseError: The data, the settings or the folder cannot be used, or another run is using it.
+        HeadwiseError: The data, the settings or the folder cannot be used, another run is using it, or a
+            library for training is missing.
         TrainingInterrupted: Ctrl-C came; the state is saved.
         TrainingFinished: The run to resume is finished.
     """
+    check_training_libraries()
     check_callbacks(callbacks)
     drop, weight = (None if path is None else str(path) for path in (drop, weight))
     with tables_as_files(file, dev, test) as (training, dev_files, test_files):

@@ -18,11 +18,11 @@ from headwise.app.training_plan import RunData
 from headwise.app.training_request import SettingsSources, TrainingRequest, resolve
 from headwise.core.config import JsonMapping, JsonObject, differences
 from headwise.core.errors import HeadwiseError
+from headwise.core.folder_layout import RUN_STATE
 from headwise.data.errors import DataError
 from headwise.data.items.labels import evaluated_items, evaluation_weights
 from headwise.data.splits.data_parts import DataParts
 from headwise.training.fit import merge_dev_into_train
-from headwise.training.loop import STATE
 from headwise.training.memoized_fits import memoizing
 from headwise.training.settings import RunConfig
 
@@ -117,7 +117,7 @@ class Trials:
         plan = replace(self.plan, data=RunData(parts), run_config=replace(run_config, train=train))
         try:
             with memoizing(self._linear_models):
-                model = plan.fit(place, resume=(place / STATE).exists()).model
+                model = plan.fit(place, resume=(place / RUN_STATE).exists()).model
             metric_parts = self.task.metric_parts(model, held_out, self.task.evaluate(model, held_out))
             if self.parts.item_type.has_keys and (weights := evaluation_weights(held_out)) is not None:
                 metric_parts = metric_parts * weights[:, None]
