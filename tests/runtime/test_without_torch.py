@@ -122,9 +122,7 @@ def test_training_says_at_once_what_it_needs(tmp_path):
     texts.write_text("text,label\n" + "a b,x\nb c,y\n" * 6, encoding="utf-8")
     done = run_blocked("train", texts)
     assert done.returncode == 2
-    assert (
-        "[HW957] training: this needs torch; in the source folder of headwise: pip install" in done.stderr
-    )
+    assert "[HW957] this needs torch; in the source folder of headwise: pip install" in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["texts.csv"]
 
 
