@@ -30,12 +30,11 @@ from headwise import __version__
 from headwise.app.configuration import build_config, read_preset
 from headwise.app.reporter import Reporter
 from headwise.core.allocator import keep_freed_memory
-from headwise.core.errors import ConfigError
+from headwise.core.errors import ConfigError, TrainingInterrupted
 from headwise.data.columns.reading_options import ReadOptions
 from headwise.text.vector_files import load_vectors
 from headwise.text.vocabulary import WordVectors
 from headwise.training.loop import EpochReport
-from headwise.training.run_state import TrainingInterrupted
 
 REVIEWS = ReadOptions(format="tsv", header=False, text_column="3", label_column="2")
 """How the files of IMDB are read."""

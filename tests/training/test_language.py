@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from headwise.core.errors import HeadwiseError
+from headwise.core.errors import HeadwiseError, TrainingInterrupted
 from headwise.data.items.symbols import SymbolVocabulary
 from headwise.data.readers.streams import SymbolStream
 from headwise.nn.encoders import BPTransformerConfig, TransformerConfig
@@ -15,7 +15,6 @@ from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.task_layers.layer_configs import LanguageConfig
 from headwise.training.language_objectives import LanguageObjective
 from headwise.training.loop import run_epochs
-from headwise.training.run_state import TrainingInterrupted
 from headwise.training.settings import TrainConfig
 
 SYMBOLS = SymbolVocabulary("characters", tuple("abcdef "), (1,) * 7)

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from headwise.core.errors import ConfigError, HeadwiseError
+from headwise.core.errors import ConfigError, HeadwiseError, TrainingInterrupted
 from headwise.training import loop
 from headwise.training.loop import EpochReport, run_epochs
-from headwise.training.run_state import RunProgress, TrainingInterrupted
+from headwise.training.run_state import RunProgress
 from headwise.training.settings import TrainConfig
 
 CONFIG = TrainConfig(

@@ -5,13 +5,13 @@ import pytest
 import torch
 
 from headwise.app.configuration import build_config
+from headwise.core.errors import TrainingInterrupted
 from headwise.data.items.examples import Pair
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.items.labels import label_targets
 from headwise.data.splits.data_parts import DataParts
 from headwise.models.tasks import find_task
 from headwise.training.fit import fit_model
-from headwise.training.run_state import TrainingInterrupted
 from headwise.training.text_objectives import ClassificationObjective
 
 WORDS = [f"w{n}" for n in range(6)]

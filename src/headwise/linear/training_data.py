@@ -378,13 +378,11 @@ class TrainingData:
                 of_vectors = of_vectors + (start_scale / np.float32(settings.dense)) * of_base
             if len(of_form):
                 of_numbers = start_scale * of_form + (of_numbers if len(of_numbers) else 0)
-        factor = np.float32(calibration.factor)
+        factor, shifted = np.float32(calibration.factor), calibration.logits(bias.astype(np.float32))
         return LinearModel(
             {name: self.block(name, settings)[0] for name in settings.blocks},
             LinearWeights(
-                weights * factor,
-                np.vstack([of_vectors, of_numbers, of_tabular]) * factor,
-                calibration.logits(bias),
+                weights * factor, np.vstack([of_vectors, of_numbers, of_tabular]) * factor, shifted
             ),
             self.targets.classes,
             self.reader.tokenizer,

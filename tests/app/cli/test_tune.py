@@ -9,8 +9,8 @@ import pytest
 
 from headwise.app.configuration import build_config
 from headwise.app.workflows.trials import TrialLog, Trials
+from headwise.core.errors import TrainingInterrupted
 from headwise.core.file_lock import locked
-from headwise.training.run_state import TrainingInterrupted
 
 
 def test_tune(run, tmp_path, monkeypatch):

@@ -358,7 +358,7 @@ def linear_scorer(
         predicted = fit(train, settings, seed).model.scores(*read(test))
         return unit * label_type.linear_score(predicted, targets[test])
 
-    return score, plan.notes
+    return score, tuple(plan.notes)
 
 
 def full_model_scorer(task: TaskEvaluation, items: Sequence[object]) -> Scorer:
