@@ -4,6 +4,7 @@ import csv
 
 import pytest
 
+from headwise.app import training_report
 from headwise.app.training_crash import crash_as_error
 from headwise.app.workflows import train as workflow
 
@@ -33,7 +34,7 @@ def test_it_is_an_error_with_a_code_and_its_run_is_not_offered_for_resuming(
     train, run, tmp_path, monkeypatch
 ):
     with monkeypatch.context() as broken:
-        broken.setattr(workflow, "evaluate_run", failing(KeyError("biling")))
+        broken.setattr(training_report, "evaluate_run", failing(KeyError("biling")))
         code, _, err = train()
         assert code == 2
         assert "Traceback" not in err
@@ -60,7 +61,7 @@ def test_it_is_an_error_with_a_code_and_its_run_is_not_offered_for_resuming(
 
 def test_too_little_memory_leaves_a_run_that_is_offered_for_resuming(train, monkeypatch):
     with monkeypatch.context() as broken:
-        broken.setattr(workflow, "evaluate_run", failing(MemoryError()))
+        broken.setattr(training_report, "evaluate_run", failing(MemoryError()))
         assert "[HW410]" in train()[2]
     assert "add --resume to continue it" in train()[2]
 

@@ -8,7 +8,6 @@ import pytest
 
 from headwise.app import teachers as encoder_room
 from headwise.app import training_checks as output_folder
-from headwise.app import training_plan
 from headwise.app.cli import main
 from headwise.app.distillation import DistillationSet, DistillationSettings, sample_texts, sharpened
 from headwise.app.reporter import Reporter
@@ -18,6 +17,7 @@ from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.data.errors import DataError
 from headwise.models.tasks import task_settings as defaults
 from headwise.text.static_embeddings import open_base
+from headwise.training import fit as training_fit
 from headwise.training.pretraining.base_config import TeacherConfig
 from headwise.training.settings import DistillationConfig
 
@@ -173,12 +173,12 @@ def test_what_an_encoder_has_read_is_not_read_again(tmp_path, files, monkeypatch
     def stops(*_arguments, **_settings):
         raise KeyboardInterrupt
 
-    fit = training_plan.fit_model
-    monkeypatch.setattr(training_plan, "fit_model", stops)
+    fit = training_fit.fit_model
+    monkeypatch.setattr(training_fit, "fit_model", stops)
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path, files, "hub/encoder")
     assert (tmp_path / "model" / "training" / TEACHER_CACHE).is_dir()
-    monkeypatch.setattr(training_plan, "fit_model", fit)
+    monkeypatch.setattr(training_fit, "fit_model", fit)
     monkeypatch.setattr(encoder_room.SentenceEncoder, "asked", 0)
     work = tmp_path / "model" / "training" / TEACHER_CACHE
     kept = sorted(path.name for path in work.iterdir())
@@ -283,8 +283,8 @@ def test_weights_repeats_and_empty_labels_of_answers(tmp_path, files, monkeypatc
         taught[:] = [own.weight for own in parts.train if own.shares is not None]
         return was(task, parts, *rest, **more)
 
-    was = training_plan.fit_model
-    monkeypatch.setattr(training_plan, "fit_model", fit)
+    was = training_fit.fit_model
+    monkeypatch.setattr(training_fit, "fit_model", fit)
     how = {"unlabelled": False, "settings": [{"data": {"empty_labels": "skip"}}], "listener": told}
     run(tmp_path, files, str(answers), "some", **how)
     assert any("20 unlabelled texts from" in note and "1 repeated" in note for note in said)
@@ -341,8 +341,8 @@ def test_texts_that_are_nearly_dev_or_test_texts_are_not_learnt(tmp_path, files,
         assert known
         return {own for own in rows if own not in known and own[:-2] not in tests and review not in own}
 
-    tests, was = [text(n) for n in range(100, 132)], training_plan.fit_model
-    monkeypatch.setattr(training_plan, "fit_model", fit)
+    tests, was = [text(n) for n in range(100, 132)], training_fit.fit_model
+    monkeypatch.setattr(training_fit, "fit_model", fit)
     outcome = run(tmp_path, files, str(answers), unlabelled=False, listener=told)
     near = 33 + len(outcome.parts.dev)
     assert len(taught) == len(rows) - near > 1  # what is nearly a training text may be learnt
