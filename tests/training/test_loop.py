@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from headwise.core.errors import ConfigError, HeadwiseError, TrainingInterrupted
+from headwise.core.folder_layout import RUN_STATE
 from headwise.training import loop
 from headwise.training.loop import EpochReport, run_epochs
 from headwise.training.run_state import RunProgress
@@ -110,11 +111,11 @@ def test_same_seed_same_weights_other_seed_others(make_objective, tmp_path, whol
 def test_nothing_of_an_earlier_run_is_taken_for_this_one(make_objective, tmp_path):
     """A second training on all texts would otherwise go on with the state of another."""
     (tmp_path / loop.REFIT_FOLDER).mkdir()
-    (tmp_path / loop.REFIT_FOLDER / loop.STATE).touch()
+    (tmp_path / loop.REFIT_FOLDER / RUN_STATE).touch()
     (tmp_path / "best-9.safetensors").touch()
     objective = make_objective()
     run_epochs(objective.model, objective, replace(CONFIG, epochs=1), tmp_path)
-    assert {path.name for path in tmp_path.iterdir()} == {loop.STATE, "best-1.safetensors"}
+    assert {path.name for path in tmp_path.iterdir()} == {RUN_STATE, "best-1.safetensors"}
 
 
 # 60 texts in batches of 8, 3 batches to an update: 3 updates and 1 report more in each of 4 epochs.
@@ -139,7 +140,7 @@ def test_killed_after_any_report_and_resumed(make_objective, tmp_path, whole, wh
     torch.manual_seed(99)
     torch.rand(3)
     objective = make_objective(seed=7)
-    if (tmp_path / loop.STATE).exists():
+    if (tmp_path / RUN_STATE).exists():
         progress = run_epochs(objective.model, objective, config, tmp_path, resume=True)
         assert comparable(progress) == comparable(whole[1])
         assert same(whole[0], weights(objective))

@@ -11,6 +11,7 @@ import torch
 from headwise.app.workflows.train import train_files
 from headwise.artifacts import load_model
 from headwise.core.errors import ConfigError, HeadwiseError
+from headwise.core.folder_layout import RUN_STATE
 from headwise.data.splits.data_parts import DataParts
 from headwise.linear import baselines
 from headwise.linear.baselines import fit_baseline
@@ -225,7 +226,7 @@ def test_the_state_of_a_run_leaves_out_the_tables_of_the_base_and_knows_them(tmp
         with pytest.raises(KeyboardInterrupt):
             run(tmp_path, base)
     folder = tmp_path / "model" / "training"
-    for path, prefix in ((folder / loop.STATE, "model/"), (*folder.glob("best-*"), "")):
+    for path, prefix in ((folder / RUN_STATE, "model/"), (*folder.glob("best-*"), "")):
         names = {name.removeprefix(prefix) for name in load_tensors(path)[0]}
         assert "embedding.norm.weight" in names
         assert not names & {f"embedding.{name}" for name in ("values", "scales", "weights")}
