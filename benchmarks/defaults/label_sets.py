@@ -39,14 +39,14 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from benchmarks import DATA
 from benchmarks.common.runs import Result
+from benchmarks.defaults import set_noise
 from benchmarks.defaults.default_results import Job, append_result, means, read_results
-from benchmarks.defaults.default_sets import GROUPS, load
+from benchmarks.defaults.default_sets import load
 from benchmarks.defaults.many_texts import sentences
+from benchmarks.defaults.set_noise import Sets
 from headwise.data.files.text_lines import read_lines
-from headwise.data.readers.tagged_files import read_tagged
 from headwise.linear.sklearn_models import fit_one_vs_rest
 from headwise.metrics.multi_label_scores import multi_label_scores
-from headwise.metrics.tag_schemes import read_spans
 from headwise.metrics.thresholds import fit_thresholds
 
 RESULTS = Path(__file__).parent / "results" / "label_sets.jsonl"
@@ -56,10 +56,9 @@ SHOWN = {"micro_f1": "micro F1", "macro_f1": "macro F1", "mean_average_precision
 Rows = list[tuple[str, list[str]]]
 
 
-def names(file: str) -> Rows:
-    """The types of names in each sentence of a file."""
-    items = read_tagged(DATA / file).items
-    return [(" ".join(item.tokens), [str(span.type) for span in read_spans(item.tags)]) for item in items]
+def rows_of(sets: Sets) -> Rows:
+    """Texts with their labels."""
+    return [(text, [*labels]) for text, labels in zip(sets.texts, sets.labels, strict=True)]
 
 
 def intents() -> Rows:
@@ -74,21 +73,9 @@ def intents() -> Rows:
     return rows
 
 
-def intent_words() -> Rows:
-    """Messages of Banking77 with the words of their intent."""
-    part = load("banking77").train
-    return [(text, label.lower().split("_")) for text, label in zip(part.items, part.labels, strict=True)]
-
-
 def reviews() -> Rows:
-    """Reviews with their domain, and `good`."""
-    parts = [(name.partition("/")[2], load(name).train) for name in GROUPS["mtl16"]]
-    return [
-        (text, [domain, *["good"] * (label == "1")])
-        for domain, part in parts
-        if domain != "MR"
-        for text, label in zip(part.items, part.labels, strict=True)
-    ]
+    """Reviews with their domain, and `good`. MR has sentences."""
+    return [row for row in rows_of(set_noise.reviews()) if "MR" not in row[1]]
 
 
 OPINIONS = {"0": "awful", "1": "weak", "3": "fine", "4": "great"}
@@ -139,10 +126,10 @@ def sources() -> Rows:
 
 
 SETS = {
-    "names": lambda: names("conll2003/eng.train.gz"),
-    "new-names": lambda: names("wnut17/wnut17train.conll.gz"),
+    "names": lambda: rows_of(set_noise.names()),
+    "new-names": lambda: rows_of(set_noise.names("wnut17")),
     "intents": intents,
-    "intent-words": intent_words,
+    "intent-words": lambda: rows_of(set_noise.intents()),
     "reviews": reviews,
     "opinions": opinions,
     "relations": relations,

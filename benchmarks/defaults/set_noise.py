@@ -46,9 +46,9 @@ def reviews() -> Sets:
     return Sets([text for _, part in read for text in part.items], labels)
 
 
-def names() -> Sets:
-    """The kinds of names in a sentence."""
-    items = read_tagged(DATA / TAGGED["conll2003"]).items
+def names(name: str = "conll2003") -> Sets:
+    """The kinds of names in a sentence of a set of `TAGGED`."""
+    items = read_tagged(DATA / TAGGED[name]).items
     kinds = [tuple(sorted({str(span.type) for span in read_spans(own.tags)})) for own in items]
     return Sets([" ".join(own.tokens) for own in items], kinds)
 

@@ -20,22 +20,10 @@ _MEMORY_ADVICE = {
     "serve": "take a smaller --batch-tokens",
 }
 """Advice after running out of memory, by command."""
-_COMPUTING = frozenset(
-    (
-        *(
-            "calibrate",
-            "distill",
-            "evaluate",
-            "explain",
-            "heads",
-            "predict",
-            "pretrain",
-            "report",
-            "sample",
-        ),
-        *("serve", "suggest", "train", "tune"),
-    )
-)
+_COMPUTING = {
+    *("calibrate", "distill", "evaluate", "explain", "heads", "predict", "pretrain"),
+    *("report", "sample", "serve", "suggest", "train", "tune"),
+}
 """Commands that keep freed memory for the next batch."""
 _LOADS_LIBRARIES = (["train"], ["predict"], ["explain"], ["evaluate"])
 """Commands that resume the search for garbage themselves, when their libraries, and the data of train or
