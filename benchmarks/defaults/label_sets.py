@@ -24,7 +24,6 @@ import argparse
 import csv
 import json
 import random
-import re
 import resource
 import subprocess
 import sys
@@ -45,6 +44,8 @@ from benchmarks.defaults.default_sets import load
 from benchmarks.defaults.many_texts import sentences
 from benchmarks.defaults.set_noise import Sets
 from headwise.data.files.text_lines import read_lines
+from headwise.data.formats.conllu import read_conllu
+from headwise.data.formats.sentiment_trees import parse_tree
 from headwise.linear.sklearn_models import fit_one_vs_rest
 from headwise.metrics.multi_label_scores import multi_label_scores
 from headwise.metrics.thresholds import fit_thresholds
@@ -85,31 +86,16 @@ def opinions() -> Rows:
     """Sentences of SST with the opinions of their parts of two to six words."""
     rows = []
     for _, line in read_lines(str(DATA / "sst/trees/train.txt.gz")):
-        words, stack, found = list[str](), list[tuple[str, int]](), set[str]()
-        for opened, closed, word in re.findall(r"\((\d) ?|(\))|([^\s()]+)", line):
-            if opened:
-                stack.append((opened, len(words)))
-            elif closed:
-                label, start = stack.pop()
-                if label in OPINIONS and 2 <= len(words) - start <= 6:
-                    found.add(OPINIONS[label])
-            else:
-                words.append(word)
-        rows.append((" ".join(words), sorted(found)))
+        words, nodes = parse_tree(line)
+        parts = [node for node in nodes if node.label in OPINIONS and 2 <= node.end - node.start <= 6]
+        rows.append((" ".join(words), sorted({OPINIONS[node.label] for node in parts})))
     return rows
 
 
 def relations() -> Rows:
     """Sentences of EWT with those dependency relations that 1 to 20 % of the sentences have."""
-    rows, words, found = [], list[str](), list[str]()
-    for _, line in read_lines(str(DATA / "ud_english_ewt/en_ewt-ud-train.conllu.gz")):
-        cells = line.split("\t")
-        if cells[0].isdigit():
-            words.append(cells[1])
-            found.append(cells[7])
-        elif words and not line:
-            rows.append((" ".join(words), found))
-            words, found = [], []
+    treebank = read_conllu(DATA / "ud_english_ewt/en_ewt-ud-train.conllu.gz")
+    rows = [(" ".join(sentence.words), [*sentence.deprels]) for sentence in treebank]
     counts = Counter(label for _, labels in rows for label in set(labels))
     kept = {label for label, count in counts.items() if 0.01 < count / len(rows) < 0.2}
     return [(text, [label for label in labels if label in kept]) for text, labels in rows]
