@@ -133,6 +133,11 @@ class LinearModel:
     _scoring: "_Scoring" = field(init=False, repr=False, compare=False, default_factory=lambda: _Scoring())
 
     @property
+    def has_words(self) -> bool:
+        """Whether any word or character n-gram has weights; none does if the texts have no words."""
+        return any(map(len, self.blocks.values()))
+
+    @property
     def form_place(self) -> slice:
         """The rows of the dense weights that belong to surface features."""
         end = len(self.coefficients.dense) - self.tabular

@@ -91,7 +91,7 @@ class TextEnsembleFitter(ModelEnsembleFitter, Generic[AnyObjective]):
         if not self.has_linear_member:
             return False
         held, fitted = self.held_out(None), self.linear_fit()
-        if not any(map(len, fitted.model.blocks.values())):
+        if not fitted.model.has_words:
             return False
         return not self.fit_weights(held, self.dev_scores(fitted.model)).encoder
 
@@ -129,7 +129,7 @@ class TextEnsembleFitter(ModelEnsembleFitter, Generic[AnyObjective]):
         """
         on_dev = held.indices is None
         fitted = self.linear_fit() if on_dev else fit_linear_member(self.objective, out_of_fold=True)
-        if not any(map(len, fitted.model.blocks.values())) or not len(held.targets):
+        if not fitted.model.has_words or not len(held.targets):
             return held.outputs
         scores = self.dev_scores(fitted.model) if on_dev else fitted.oof_scores[held.indices]
         self.weights, self.linear_settings = self.fit_weights(held, scores), fitted.settings
