@@ -10,14 +10,15 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from threading import Lock
 from typing import Any, Unpack
 
-from headwise.app.serve.serve_errors import REQUEST, RequestError
+from headwise.app.serve.serve_errors import REQUEST, AbandonedError, RequestError
 from headwise.app.serve.word_budget import NO_LIMIT, WordBudget
 from headwise.app.session import OpenArguments, Session, open_session
 from headwise.core.config import JsonMapping, JsonObject
@@ -25,6 +26,8 @@ from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.data.errors import DataError
 from headwise.data.items.dataset import InputRow
 
+_EXPLAINED_AT_ONCE = 64
+"""Items that are explained between two looks at whether the client still waits."""
 _OPEN = Path("/proc/self/fd")
 _FILE_OPTIONS = frozenset(("format", "header", "delimiter", "quoting", "escape", "encoding"))
 """Options of file formats."""
@@ -197,20 +200,39 @@ class ModelService:
                     )
             return answers
 
-    def explain(self, records: Sequence[JsonMapping], budget: WordBudget = NO_LIMIT) -> list[Any]:
+    def explain(
+        self,
+        records: Sequence[JsonMapping],
+        budget: WordBudget = NO_LIMIT,
+        is_abandoned: Callable[[], bool] = lambda: False,
+    ) -> list[Any]:
         """The explanations of the predictions of records: `Explanation` objects, whose `item` is the index
         of the record.
+
+        Args:
+            records: The records.
+            budget: The most words.
+            is_abandoned: Whether nobody waits for the explanations any more; asked before each portion.
 
         Raises:
             HeadwiseError: The records cannot be read or have too many words, or the model has no
                 explanations.
+            AbandonedError: `is_abandoned` returned true.
         """
         if not records:
             return []
         with self._one:
+            if is_abandoned():  # while another request occupied the model
+                raise AbandonedError
             items = [row.item for row in self._read(records)]
             budget.check_explanation(items, self.item_type)
-            return self.session.explain(items)
+            explanations: list[Any] = []
+            for first in range(0, len(items), _EXPLAINED_AT_ONCE):
+                if is_abandoned():
+                    raise AbandonedError
+                portion = self.session.explain(items[first : first + _EXPLAINED_AT_ONCE])
+                explanations += [replace(one, item=first + one.item) for one in portion]
+            return explanations
 
     def _read_requests(
         self, requests: Sequence[Sequence[JsonMapping]]

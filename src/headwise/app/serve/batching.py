@@ -8,6 +8,7 @@ import asyncio
 from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
@@ -19,7 +20,7 @@ MOST_CHARACTERS = 262_144
 """Characters of the texts of a batch; a larger request is a batch by itself."""
 
 
-@dataclass
+@dataclass(eq=False)
 class _Request:
     """A request that waits for its predictions."""
 
@@ -66,7 +67,12 @@ class PredictionQueue:
         worker = self._workers.get(loop)
         if worker is None or worker.done():
             self._workers[loop] = asyncio.create_task(self._work(loop, waiting))
-        return await request.answer
+        try:
+            return await request.answer
+        except asyncio.CancelledError:  # the client has closed the connection
+            with suppress(ValueError):  # its batch has begun
+                waiting.remove(request)
+            raise
 
     async def _work(self, loop: asyncio.AbstractEventLoop, waiting: deque[_Request]) -> None:
         """Answer batches until no request waits."""

@@ -12,10 +12,11 @@ from starlette.exceptions import HTTPException
 from headwise.app.serve.answering import ModelService
 from headwise.app.serve.http_bodies import RequestBody
 from headwise.app.serve.middleware import error_response
-from headwise.app.serve.serve_errors import REQUEST, TOO_LARGE, RequestError
+from headwise.app.serve.serve_errors import REQUEST, TOO_LARGE, AbandonedError, RequestError
 from headwise.core.allocator import is_out_of_memory
 from headwise.core.errors import HeadwiseError
 
+_CLIENT_CLOSED = 499  # nginx's status, for the log and the metrics: nobody reads the response
 _TOO_SLOW = "HW906"
 _NO_PLACE = "HW907"
 _DEFECT = "HW908"
@@ -53,6 +54,10 @@ def add_error_handlers(app: FastAPI, default: ModelService) -> None:
         status = {TOO_LARGE: 413, _NO_PLACE: 507}.get(error.code, 422)
         service = getattr(request.state, "service", default)
         return error_response(request.scope, status, error.code, service.client_message(error))
+
+    @app.exception_handler(AbandonedError)
+    async def abandoned(request: Request, error: AbandonedError) -> Response:
+        return Response(status_code=_CLIENT_CLOSED)
 
     @app.exception_handler(RequestValidationError)
     def unfit(request: Request, error: RequestValidationError) -> Response:

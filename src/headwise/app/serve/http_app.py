@@ -10,7 +10,6 @@ from urllib.parse import parse_qs, quote
 try:
     from fastapi import FastAPI, Request
     from fastapi.responses import HTMLResponse, Response
-    from starlette.concurrency import run_in_threadpool
     from starlette.exceptions import HTTPException
     from starlette.middleware.cors import CORSMiddleware
     from starlette.routing import Route
@@ -22,6 +21,7 @@ except ImportError as error:
 from headwise.app.serve.answering import ModelService
 from headwise.app.serve.api_keys import ApiKeys, KeyLimit
 from headwise.app.serve.batching import PredictionQueue
+from headwise.app.serve.disconnects import in_thread, while_connected
 from headwise.app.serve.error_responses import add_error_handlers, content_type_problem
 from headwise.app.serve.http_bodies import (
     Explanations,
@@ -260,13 +260,19 @@ def _add_predictions(app: _App, served: _ServedModels) -> None:
     }
 
     async def predicted(body: RequestBody, request: Request, name: str) -> Response:
-        lines = await queues[name].predict(served.records(body, request, served.services[name]))
+        records = served.records(body, request, served.services[name])
+        lines = await while_connected(request, queues[name].predict(records))
         return Response(f'{{"predictions": [{", ".join(lines)}]}}', media_type="application/json")
 
-    def explained(body: RequestBody, request: Request, service: ModelService) -> Response:
-        explanations = service.explain(served.records(body, request, service), served.budget)
-        lines = [json_text({"item": one.item, **one.to_json()}) for one in explanations]
-        return Response(f'{{"explanations": [{", ".join(lines)}]}}', media_type="application/json")
+    async def explained(body: RequestBody, request: Request, service: ModelService) -> Response:
+        records = served.records(body, request, service)
+
+        def answer(is_abandoned: Callable[[], bool]) -> Response:
+            explanations = service.explain(records, served.budget, is_abandoned)
+            lines = [json_text({"item": one.item, **one.to_json()}) for one in explanations]
+            return Response(f'{{"explanations": [{", ".join(lines)}]}}', media_type="application/json")
+
+        return await in_thread(request, answer)
 
     @app.post("/predict", responses={200: {"model": Predictions}})
     async def predict(query: RequestBody, request: Request) -> Response:
@@ -280,24 +286,33 @@ def _add_predictions(app: _App, served: _ServedModels) -> None:
         return await predicted(query, request, name)
 
     @app.post("/explain", responses={200: {"model": Explanations}})
-    def explain(query: RequestBody, request: Request) -> Response:
+    async def explain(query: RequestBody, request: Request) -> Response:
         """Which words decided: objects as headwise explain writes them, with the item's number."""
-        return explained(query, request, served.default)
+        return await explained(query, request, served.default)
 
     @app.post("/models/{name}/explain", responses={200: {"model": Explanations}})
-    def named_explain(name: str, query: RequestBody, request: Request) -> Response:
+    async def named_explain(name: str, query: RequestBody, request: Request) -> Response:
         """Which words decided the predictions of a model, by name."""
-        return explained(query, request, served.service_of(name, request))
+        return await explained(query, request, served.service_of(name, request))
 
 
 def _add_pages(app: _App, served: _ServedModels, examples: Sequence[str], *, with_keys: bool) -> None:
     """The pages to try the models, and the one that describes the requests."""
 
-    def page(service: ModelService, prefix: str, texts: Sequence[str] = ()) -> str:
+    def page(
+        service: ModelService,
+        prefix: str,
+        texts: Sequence[str] = (),
+        is_abandoned: Callable[[], bool] = lambda: False,
+    ) -> str:
         names = served.services if len(served.services) > 1 else ()
         links = {name: f"{prefix}{quote(name, safe='')}/" for name in names}
         root = "../../" if prefix == "../" else ""
-        return form_page(service, texts, links, examples, root, served.budget)
+        return form_page(service, texts, links, examples, root, served.budget, is_abandoned)
+
+    async def filled(service: ModelService, prefix: str, request: Request) -> str:
+        texts = await texts_of(request)
+        return await in_thread(request, lambda is_abandoned: page(service, prefix, texts, is_abandoned))
 
     async def texts_of(request: Request) -> list[str]:
         fields = parse_qs((await request.body()).decode("utf-8", "replace"), keep_blank_values=True)
@@ -310,7 +325,7 @@ def _add_pages(app: _App, served: _ServedModels, examples: Sequence[str], *, wit
 
     @app.post("/", response_class=HTMLResponse, include_in_schema=False)
     async def filled_form(request: Request) -> str:
-        return await run_in_threadpool(page, served.default, "models/", await texts_of(request))
+        return await filled(served.default, "models/", request)
 
     @app.get("/docs", response_class=HTMLResponse, include_in_schema=False)
     def api(request: Request) -> str:
@@ -322,8 +337,7 @@ def _add_pages(app: _App, served: _ServedModels, examples: Sequence[str], *, wit
 
     @app.post("/models/{name}/", response_class=HTMLResponse, include_in_schema=False)
     async def filled_named_form(name: str, request: Request) -> str:
-        service = served.service_of(name, request)
-        return await run_in_threadpool(page, service, "../", await texts_of(request))
+        return await filled(served.service_of(name, request), "../", request)
 
 
 def _facts(service: ModelService) -> ModelFacts:

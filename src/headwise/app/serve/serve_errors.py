@@ -32,6 +32,10 @@ class RequestError(HeadwiseError):
     code = "HW903"
 
 
+class AbandonedError(Exception):
+    """The client has closed the connection, so nobody waits for the answer."""
+
+
 def serve_not_installed(error: ImportError) -> ServeNotInstalledError:
     """The error for a library that could not be imported, with the line that installs it."""
     message = f"headwise serve needs {error.name}, which is not installed: {install_line('serve')}"

@@ -2,7 +2,7 @@
 a description of the HTTP interface."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from markupsafe import Markup
 
@@ -26,6 +26,7 @@ def form_page(
     examples: Sequence[str] = (),
     root: str = "",
     budget: WordBudget = NO_LIMIT,
+    is_abandoned: Callable[[], bool] = lambda: False,
 ) -> str:
     """The page with the form, and with the prediction if `texts` is not empty.
 
@@ -36,11 +37,12 @@ def form_page(
         examples: Texts to try; a model of pairs or bags offers none.
         root: The relative address of the application, empty or with a slash at the end.
         budget: The most words of the texts.
+        is_abandoned: See `ModelService.explain`.
     """
     titles = _TITLES.get(answering.item_type.sides, ())
     values = {"problem": "", "predictions": [], "explanations": []}
     if titles and len(texts) == len(titles):
-        values |= _answer(answering, texts, budget)
+        values |= _answer(answering, texts, budget, is_abandoned)
     page = render(
         "form.html.jinja",
         title=answering.name,
@@ -55,7 +57,9 @@ def form_page(
     return str(page)
 
 
-def _answer(answering: ModelService, texts: Sequence[str], budget: WordBudget) -> dict[str, object]:
+def _answer(
+    answering: ModelService, texts: Sequence[str], budget: WordBudget, is_abandoned: Callable[[], bool]
+) -> dict[str, object]:
     """The prediction and, if the model has explanations, its explanation, as values of the form."""
     try:
         records = answering.records(pairs=[texts]) if len(texts) == 2 else answering.records(texts)
@@ -63,7 +67,8 @@ def _answer(answering: ModelService, texts: Sequence[str], budget: WordBudget) -
     except HeadwiseError as error:
         return {"problem": answering.client_message(error)}
     try:
-        return {"predictions": predictions, "explanations": list(answering.explain(records, budget))}
+        explanations = answering.explain(records, budget, is_abandoned)
+        return {"predictions": predictions, "explanations": explanations}
     except HeadwiseError:  # models without explanations, and texts that are too long for one
         return {"predictions": predictions}
 
