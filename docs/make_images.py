@@ -1,11 +1,13 @@
 """Draw the pictures of the docs: `python docs/make_images.py`; a test checks that they are up to date."""
 
+import sys
 from pathlib import Path
 
 from headwise.nn.priors import Backward, Everything, Forward, Window, WordDistance, allocate_scales
 from headwise.nn.priors.drawing import draw
 
-IMAGES = Path(__file__).parent / "images"
+DOCS = Path(__file__).parent
+IMAGES = DOCS / "images"
 SCALES = ("1", "3", "n/16", "n/8", "n/4")
 LENGTH = 32
 
@@ -22,7 +24,16 @@ def pictures() -> dict[str, str]:
         *(Everything(), Window(width=5), Window(fraction=1 / 4), Forward(), Backward()),
         *(WordDistance(0.3), Forward() + WordDistance(0.3)),
     ]
-    return found | {"priors.svg": draw(some, 16)}
+    return found | {"priors.svg": draw(some, 16), "tagging-curves.svg": tagging_curves()}
+
+
+def tagging_curves() -> str:
+    """What benchmarks/papers/tagging_curves.py has measured on CoNLL-2003."""
+    sys.path.insert(0, str(DOCS.parent))
+    from benchmarks.papers.tagging_curves import TaggingCurves, picture
+
+    bench = TaggingCurves()
+    return picture(bench.found(list(bench.paper), list(bench.systems)), "conll2003")
 
 
 if __name__ == "__main__":

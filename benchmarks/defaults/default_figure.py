@@ -34,6 +34,7 @@ _NAMES = {
     "glove": "mean GloVe vectors + logistic regression",
 }
 _LEFT, _TOP, _WIDTH, _HEIGHT, _LINE = 46, 50, 460, 260, 16
+_TITLE = "Test accuracy by number of labelled texts, mean over sets"
 
 
 def curves(found: Found, systems: Sequence[str] = tuple(_COLOURS)) -> tuple[Lines, int]:
@@ -74,6 +75,7 @@ def figure(
     lines: Lines,
     note: str,
     *,
+    title: str = _TITLE,
     colours: Mapping[str, str] = _COLOURS,
     names: Mapping[str, str] = _NAMES,
 ) -> str:
@@ -82,6 +84,7 @@ def figure(
     Args:
         lines: As `curves` gives them.
         note: What was measured, a line of text.
+        title: What the lines show, a line of text.
         colours: Of the lines, by system.
         names: Of the systems, where they have others in the picture.
     """
@@ -96,7 +99,7 @@ def figure(
         return _TOP + _HEIGHT * (high - percent) / (high - low)
 
     body = [
-        '<text class="title" x="8" y="20">Test accuracy by number of labelled texts, mean over sets</text>',
+        f'<text class="title" x="8" y="20">{escape(title)}</text>',
         f'<text class="note" x="8" y="36">{escape(note)}</text>',
     ]
     body += [
@@ -126,7 +129,7 @@ def figure(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" class="default" width="{width}" '
             f'height="{legend + 6}" viewBox="0 0 {width} {legend + 6}" role="img" '
-            'aria-label="Test accuracy by number of labelled texts">',
+            f'aria-label="{escape(title)}">',
             f"<style>\n{_STYLE}\n</style>",
             *body,
             "</svg>\n",

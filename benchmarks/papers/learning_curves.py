@@ -24,7 +24,7 @@ import numpy as np
 
 from benchmarks.common.accuracy_tables import gains_of
 from benchmarks.common.differences import Difference, difference
-from benchmarks.common.runs import Bench, Found, Layers
+from benchmarks.common.runs import Bench, Found, Layers, Result
 from benchmarks.defaults.default_figure import figure
 from benchmarks.papers.accuracy import Accuracy, task_of
 from benchmarks.papers.classifying import LINEAR, Task
@@ -200,12 +200,17 @@ def picture(found: Found) -> str:
         system: {labels: mean_accuracy(own, system) for labels, own in by_size.items()}
         for system in SYSTEMS
     }
-    return figure(lines, f"{len(shared)} domains of reviews (MTL-16)", colours=COLOURS)
+    return figure(lines, f"mean of {len(shared)} domains of reviews (MTL-16)", colours=COLOURS)
 
 
 def mean_accuracy(found: Found, system: str) -> float:
     """The mean over domains of the mean over seeds."""
-    return statistics.mean(statistics.mean(run["test"] for run in own[system]) for own in found.values())
+    return statistics.mean(mean_score(own[system]) for own in found.values())
+
+
+def mean_score(runs: Sequence[Result]) -> float:
+    """The mean over seeds."""
+    return statistics.mean(run["test"] for run in runs)
 
 
 def mean(found: Found, system: str) -> str:

@@ -3,6 +3,7 @@
     python -m benchmarks.papers.tagging_curves              # everything: some hours of a core; resumable
     python -m benchmarks.papers.tagging_curves --sentences 250 --seeds 1
     python -m benchmarks.papers.tagging_curves --table      # only print what has been measured
+    python docs/make_images.py                              # and draw that of CoNLL-2003
 
 There is no CRF and no network of characters, so that only the encoder sees neighbours. Each word has the
 same fixed-size vector of its letters' shape, as the word vectors are lower case. Each seed draws its own
@@ -21,7 +22,17 @@ import numpy as np
 
 from benchmarks.common.paired_taggers import paired_taggers
 from benchmarks.common.runs import Found, Layers, Result, read_recipe
-from benchmarks.papers.learning_curves import Cells, DrawnRuns, header, parts_of, row
+from benchmarks.defaults.default_figure import figure
+from benchmarks.papers.learning_curves import (
+    COLOURS,
+    NO_POSITIONS,
+    Cells,
+    DrawnRuns,
+    header,
+    mean_score,
+    parts_of,
+    row,
+)
 from benchmarks.papers.tagging import NAMED, SHAPES, Sentences, Tagging
 from headwise.data.items.examples import TaggedSentence
 
@@ -47,6 +58,15 @@ SYSTEMS: dict[str, tuple[str, dict[str, Any]]] = {
     "bilstm": ("tag-bilstm", {}),
 }
 """Names, recipes, and the settings of the encoder that differ from the recipe's."""
+_NAMES = {
+    "ms-directions": "ms-directions: windows, earlier words, later words",
+    "bilstm": "BiLSTM",
+    "ms-transformer": "ms-transformer: windows",
+    "transformer": "Transformer",
+    POSITIONS: "the network of ms-transformer with positions, no priors",
+    "ms-full-windows": "the same without positions",
+}
+"""Their names in the picture, the best first."""
 
 
 class TaggingCurves(DrawnRuns, Tagging):
@@ -131,6 +151,24 @@ def gains(found: Found, rival: str) -> Cells:
         for task in own
     ]
     return [f"minus {rival} (95 %)", "sentences", *others], rows
+
+
+def picture(found: Found, name: str) -> str:
+    """The mean scores on one data set by the number of labelled sentences; one SVG text."""
+    own = {parts_of(task)[1]: runs for task, runs in measured(found).items() if parts_of(task)[0] == name}
+    lines = {
+        system: {sentences: mean_score(runs[system]) for sentences, runs in own.items()}
+        for system in _NAMES
+    }
+    seeds = min(len(runs[POSITIONS]) for runs in own.values())
+    score = "F1 of names" if name in NAMED else "Accuracy"
+    return figure(
+        lines,
+        f"{name}, no CRF, mean of {seeds} seeds",
+        title=f"{score} by number of labelled sentences",
+        colours=COLOURS | {POSITIONS: COLOURS[NO_POSITIONS]},
+        names=_NAMES,
+    )
 
 
 def main(arguments: list[str] | None = None) -> int:

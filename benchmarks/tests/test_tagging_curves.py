@@ -1,5 +1,7 @@
 """Learning curves of taggers: the drawn sentences, the recipes, and the tables of what has run."""
 
+from xml.etree import ElementTree
+
 import numpy as np
 import pytest
 
@@ -13,6 +15,7 @@ from benchmarks.papers.tagging_curves import (
     drawn,
     gains,
     main,
+    picture,
     scores,
 )
 from headwise.app.configuration import build_config
@@ -106,3 +109,12 @@ def test_each_seed_is_trained_on_its_own_sentences(tmp_path, monkeypatch):
 def test_what_has_been_measured_is_printed(capsys):
     assert main(["--table", "--sentences", "250"]) == 0
     assert "| ms-directions |" in capsys.readouterr().out
+
+
+def test_the_picture_has_the_mean_of_each_system():
+    drawn = picture(FOUND, "ewt-xpos")
+    ElementTree.fromstring(drawn)
+    assert "Accuracy by number of labelled sentences" in drawn
+    assert "ewt-xpos, no CRF, mean of 2 seeds" in drawn
+    assert "BiLSTM: 62.5 %" in drawn
+    assert drawn.count("<circle") == len(SYSTEMS)

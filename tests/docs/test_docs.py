@@ -243,7 +243,8 @@ def test_pictures_are_up_to_date():
     drawn = {path.name: path.read_text(encoding="utf-8") for path in (DOCS / "images").iterdir()}
     del drawn["overview.svg"]  # of a trained model: make_overview.py
     assert drawn == pictures, "run: python docs/make_images.py"
-    assert set(drawn) == set(re.findall(r"\(images/([^)]+)\)", read("priors.md")))
+    shown = "".join(map(read, PAGES))
+    assert set(drawn) == set(re.findall(r"\((?:\.\./)?images/([^)]+)\)", shown))
 
 
 def test_the_readme_shows_its_picture():
