@@ -10,6 +10,11 @@ def parallel(*labels) -> str:
     return "".join(f"a text {n},another text {n},{labels[n % len(labels)]}\n" for n in range(30))
 
 
+def answers(*groups) -> str:
+    """Rows of a questionnaire: two answers out of a list, and a remark."""
+    return "".join(f"Agree,Strongly agree,it is so {n},{groups[n % len(groups)]}\n" for n in range(30))
+
+
 @pytest.mark.parametrize(
     ("name", "text", "task"),
     [
@@ -23,6 +28,9 @@ def parallel(*labels) -> str:
         ("a.csv", "source,target,score\n" + parallel(0.25, 1.5, 3), "pair-score"),
         ("a.csv", "src,tgt,label\n" + parallel("ok", "bad"), "pair"),
         ("a.csv", "q1,q2,is_dup\n" + parallel("0", "1"), "pair"),
+        ("a.csv", "q1,q2,remarks,group\n" + "5,4,it is fine,new\n3,1,so they all say,old\n" * 20, None),
+        ("a.csv", "q1,q2,remarks,group\n" + answers("new", "old"), None),
+        ("a.csv", "q1,q2,label\n" + "yes,no,same\nyes,yes,other\n" * 20, "pair"),  # short texts
         ("a.csv", "claim,evidence,verdict\n" + parallel("true", "false"), "pair"),
         ("a.csv", "Satz A,Satz B,Urteil\n" + parallel("ja", "nein"), "pair"),
         ("a.csv", "frase-1,frase-2,score\n" + parallel(0.25, 1.5, 3), "pair-score"),

@@ -7,8 +7,11 @@ import pytest
 
 from headwise import evaluate_file, train_files
 from headwise.app.reporter import Reporter
+from headwise.app.session import open_task_session
+from headwise.app.workflows.model_comparison import compare_models
 from headwise.artifacts.model_folder import StoreError
 from headwise.core.errors import ConfigError
+from headwise.data.errors import DataError
 from headwise.data.items.examples import TaggedSentence
 from headwise.metrics.tagging_scores import score_tags
 from headwise.models.tag_evaluation import TagEvaluation, score_tagging
@@ -84,8 +87,9 @@ def test_two_models_on_the_same_texts(trained, tmp_path):
     folder, _ = trained
     rows = [(f"{'fine' if n % 2 else 'poor'} film {n}", "gb"[n % 2]) for n in range(60, 100)]
     file = write(folder / "new.csv", rows)
-    wrong = write(folder / "wrong.csv", [(text, "gb"["bg".index(label)]) for text, label in rows * 2])
-    train_files(wrong, folder / "other", settings=SMALL | {"train": {"epochs": 8}})
+    mislabelled = [(f"{'fine' if n % 2 else 'poor'} film {n}", "bg"[n % 2]) for n in range(200, 240)]
+    wrong = write(folder / "wrong.csv", mislabelled * 2)
+    train_files(wrong, folder / "other", dev=wrong, settings=SMALL | {"train": {"epochs": 8}})
     report = evaluate_file(folder / "split", file, against=folder / "other")
     alone, other = evaluate_file(folder / "split", file), evaluate_file(folder / "other", file)
     assert report.scores == alone.scores
@@ -105,6 +109,79 @@ def test_two_models_on_the_same_texts(trained, tmp_path):
     assert any(text.startswith(f"{folder / 'other'}: the model was trained on texts") for text in warnings)
 
 
+@pytest.fixture
+def two_weeks(tmp_path):
+    """A model of last week, and one of this week, which has a new label."""
+    last = [(f"{'fine' if n % 2 else 'poor'} film {n}", "gb"[n % 2]) for n in range(60)]
+    this = [(f"{('fine', 'poor', 'late')[n % 3]} film {n}", "gbl"[n % 3]) for n in range(60, 90)]
+    write(tmp_path / "last.csv", last)
+    write(tmp_path / "this.csv", this)
+    write(tmp_path / "both.csv", last + this)
+    dev = write(tmp_path / "dev.csv", [(f"{text} again", label) for text, label in this])
+    settings = SMALL | {"train": {"epochs": 8}, "split": {"test": 0}}
+    old_dev = write(tmp_path / "old_dev.csv", [row for row in last if row[0].endswith("7")])
+    train_files(tmp_path / "last.csv", tmp_path / "old", dev=old_dev, settings=settings)
+    train_files(tmp_path / "both.csv", tmp_path / "new", dev=dev, settings=settings)
+    return tmp_path, this
+
+
+def test_a_model_of_more_labels_is_compared_on_the_labels_of_both(two_weeks):
+    folder, this = two_weeks
+    rows = [(f"{text} or so", label) for text, label in this]
+    file = write(folder / "next.csv", rows)
+    common = write(folder / "common.csv", [row for row in rows if row[1] != "l"])
+    report = evaluate_file(folder / "new", file, against=folder / "old")
+    old, new = evaluate_file(folder / "old", common), evaluate_file(folder / "new", common)
+    assert report.scores == evaluate_file(folder / "new", file).scores
+    assert report.against.name == f"{folder / 'old'} (20)"
+    assert report.against.scores == old.scores
+    gain = new.score("accuracy") - old.score("accuracy")
+    assert report.against.difference["accuracy"] == pytest.approx(gain)
+    warnings = [message.text for message in report.messages if message.warning]
+    assert any(
+        f"10 of 30 texts have labels that {folder / 'old'} does not have" in text for text in warnings
+    )
+
+
+def test_the_model_of_fewer_labels_is_compared_where_others_are_left_out(two_weeks):
+    folder, this = two_weeks
+    file = write(folder / "next.csv", [(f"{text} or so", label) for text, label in this])
+    with pytest.raises(DataError, match="'l' does not occur"):
+        evaluate_file(folder / "old", file, against=folder / "new")
+    report = evaluate_file(folder / "old", file, against=folder / "new", unknown_labels="skip")
+    assert report.score("texts") == report.against.scores["texts"] == 20
+    assert report.against.name == str(folder / "new")
+
+
+def test_models_are_compared_on_texts_that_neither_was_trained_on(two_weeks):
+    folder, this = two_weeks
+    new_rows = [(f"{text} or so", label) for text, label in this if label != "l"]
+    file = write(folder / "mixed.csv", [row for row in this if row[1] != "l"] + new_rows)
+    report = evaluate_file(folder / "old", file, against=folder / "new")
+    alone = [evaluate_file(folder / name, write(folder / "n.csv", new_rows)) for name in ("old", "new")]
+    assert report.score("texts") == 40
+    assert report.against.name == f"{folder / 'new'} (20)"
+    assert report.against.scores == alone[1].scores
+    gain = alone[0].score("accuracy") - alone[1].score("accuracy")
+    assert report.against.difference["accuracy"] == pytest.approx(gain)
+    texts = [message.text for message in report.messages]
+    assert f"{folder / 'new'} is compared on the 20 texts that neither model was trained on" in texts
+    assert not any(text.startswith(f"{folder / 'new'}: ") for text in texts)  # no warning of optimism
+
+
+def test_files_that_two_models_read_in_different_ways_are_not_compared(two_weeks):
+    folder, _ = two_weeks
+    file = folder / "columns.csv"
+    file.write_text("text,label\n" + "fine film,g\npoor film,b\n" * 10)
+    one, two = evaluate_file(folder / "new", file), evaluate_file(folder / "old", file)
+    assert one.score("texts") == two.score("texts") == 20
+    sessions = [open_task_session(folder / name) for name in ("new", "old")]
+    data = [session.read(file) for session in sessions]
+    shorter = data[1].with_items(data[1].items[3:])
+    with pytest.raises(ConfigError, match="it reads 17 texts"):
+        compare_models(sessions[0], data[0], one.evaluation, sessions[1], shorter)
+
+
 def test_what_can_be_compared(trained, tmp_path):
     folder, files = trained
     (tmp_path / "n.csv").write_text("text,number\n" + "".join(f"film {n},{n}.5\n" for n in range(60)))
@@ -116,8 +193,10 @@ def test_what_can_be_compared(trained, tmp_path):
         evaluate_file(folder / "split", files["dev"], against=tmp_path / "none")
     longer = {**settings, "train": {"epochs": 9}}
     train_files(tmp_path / "n.csv", tmp_path / "better", settings=longer)
-    first, other = (evaluate_file(tmp_path / name, tmp_path / "n.csv") for name in ("numbers", "better"))
-    ahead = evaluate_file(tmp_path / "numbers", tmp_path / "n.csv", against=tmp_path / "better").against
+    new = tmp_path / "new.csv"
+    new.write_text("text,number\n" + "".join(f"a film {n},{n}.5\n" for n in range(60)))
+    first, other = (evaluate_file(tmp_path / name, new) for name in ("numbers", "better"))
+    ahead = evaluate_file(tmp_path / "numbers", new, against=tmp_path / "better").against
     gain = other.score("mae") - first.score("mae")  # less is better
     assert ahead.difference["score"] == pytest.approx(gain)
     assert ahead.difference["interval"][0] <= gain <= ahead.difference["interval"][1]

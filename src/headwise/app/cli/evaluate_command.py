@@ -54,8 +54,8 @@ def evaluate(
             and report how many.
         unknown_label: The label of texts that belong to none of the model's labels (out of scope), for a
             model with a novelty detector (headwise train --unknown): how many of them it catches.
-        against: Folder of another model of the same task: also show its scores on these texts, and by how
-            much the model is ahead of it.
+        against: Folder of another model of the same task: also show its scores, and by how much the model
+            is ahead of it, on the texts that neither was trained on and whose labels both have.
         parses: Dependency parses of the texts, for a model that uses them; see headwise train.
     """
     check_one_standard_input({"FILE": (file, *more), "--parses": parses})

@@ -137,7 +137,8 @@ def evaluate_file(
         unknown_labels: What to do with items whose labels are not the model's: `stop`, or `skip` them with
             a note.
         unknown_label: The label of out-of-scope items, on which the novelty detector is evaluated.
-        against: The folder of another model of the same task, to compare the model with on these items.
+        against: The folder of another model of the same task, to compare the model with on these items:
+            on those with labels that both have, and that neither was trained on, if there are any.
         device: The device: cpu, cuda, or auto for a GPU if there is one.
         pipeline: A spaCy pipeline that parses texts, in place of the one that the model names.
         file_arguments: How the file is read; see `headwise.app.session.FileArguments`.
@@ -160,11 +161,16 @@ def evaluate_file(
             raise ConfigError("--against reads the file twice, and standard input cannot be; give a file")
         second = open_comparable(against, session, device=device, pipeline=pipeline)
         silent: FileArguments = {**file_arguments, "reporter": NULL_REPORTER}
-        second_data, _ = second.read_scoped(labelled or "", **scope, **silent)
-    comparison = compare_models(session, data, evaluated.evaluation, second, second_data)
-    warnings = ContaminationCheck(second, second_data.items).messages
+        # a file of today may have labels that an older model does not have
+        second_scope = {**scope, "skip_unknown_labels": True}
+        second_data, _ = second.read_scoped(labelled or "", **second_scope, **silent)
+    check = ContaminationCheck(second, second_data.items)
+    learnt = evaluated.learnt, check.learnt
+    comparison = compare_models(session, data, evaluated.evaluation, second, second_data, learnt)
+    warnings = [] if comparison.is_unseen else check.messages
     named = [replace(message, text=f"{against}: {message.text}") for message in warnings]
-    return replace(report, against=comparison, messages=[*report.messages, *named])
+    messages = [*report.messages, *named, *comparison.messages]
+    return replace(report, against=comparison.system, messages=messages)
 
 
 class ContaminationCheck:
@@ -239,6 +245,7 @@ class EvaluatedItems:
         unseen: The model on the items that it was not trained on, if there are others too.
         messages: Warnings about contamination.
         novelty: The evaluation of the novelty detector; None without one.
+        learnt: The indices of the items that the model was trained on.
     """
 
     session: TaskSession
@@ -250,6 +257,7 @@ class EvaluatedItems:
     unseen: ComparisonSystem | None = None
     messages: Sequence[ReportMessage] = ()
     novelty: NoveltyScores | None = None
+    learnt: Collection[int] = ()
 
     @classmethod
     def of(cls, session: TaskSession, data: Any, outside: Sequence[object] = ()) -> "EvaluatedItems":
@@ -261,7 +269,10 @@ class EvaluatedItems:
         unseen, messages = check.unseen()
         messages = [*check.messages, *messages]
         novelty = session.task.evaluate_novelty(session.model, data.items, outside, evaluation)
-        return cls(session, data, evaluation, seconds, "", check.is_test, unseen, messages, novelty)
+        return cls(
+            *(session, data, evaluation, seconds, "", check.is_test, unseen, messages, novelty),
+            learnt=check.learnt,
+        )
 
     @property
     def scores(self) -> JsonObject:

@@ -134,20 +134,34 @@ def _unread_notes(unread: Sequence[Column], *, numbers: bool) -> list[str]:
 def _text_columns(columns: Sequence[Column], *, alone: bool) -> tuple[str, str] | None:
     """The two text columns, or None if they are not clear.
 
-    These are the columns with usual names, otherwise the only two columns whose cells have several words.
+    These are the columns with usual names that may hold texts, otherwise the only two columns whose cells
+    have several words.
     If no label is required (`alone`), also the two columns of a table that has no others, unless one is
     named like a label or holds numbers."""
-    normal = {normal_name(column.name): column.name for column in reversed(columns)}
-    for first_name, second_name in PAIR_NAMES:
-        if first_name in normal and second_name in normal:
-            return normal[first_name], normal[second_name]
+    if named := named_texts(columns):
+        return named
     if parallel := parallel_texts(columns):
         return parallel
     columns = [column for column in columns if not column.identifies]
     texts = [column.name for column in columns if column.words >= 2 and not column.is_categorical]
-    if alone and len(columns) == 2 and normal.keys().isdisjoint(PAIR_LABEL_NAMES):
+    normal = {normal_name(column.name) for column in columns}
+    if alone and len(columns) == 2 and normal.isdisjoint(PAIR_LABEL_NAMES):
         texts = [column.name for column in columns]
     return (texts[0], texts[1]) if len(texts) == 2 else None
+
+
+def named_texts(columns: Sequence[Column]) -> tuple[str, str] | None:
+    """The columns with usual names of two texts, unless they hold the answers to a questionnaire: numbers,
+    or few short answers beside a column of texts."""
+    by_name = {normal_name(column.name): column for column in reversed(columns)}
+    for names in PAIR_NAMES:
+        if not all(name in by_name for name in names):
+            continue
+        pair = [by_name[name] for name in names]
+        prose_beside = any(column.is_prose for column in columns if column not in pair)
+        if not any(column.numbers or (prose_beside and column.is_categorical) for column in pair):
+            return pair[0].name, pair[1].name
+    return None
 
 
 def parallel_texts(columns: Sequence[Column]) -> tuple[str, str] | None:

@@ -14,7 +14,6 @@ from headwise.data.columns.column_names import (
     FLAG_NAMES,
     LABEL_NAMES,
     has_usual_name,
-    is_pair_header,
     normal_name,
 )
 from headwise.data.columns.file_source import FileHead, look_ahead
@@ -25,7 +24,7 @@ from headwise.data.columns.multi_label_columns import (
     lists_words_of_text,
     separator_of,
 )
-from headwise.data.columns.pair_columns import parallel_texts
+from headwise.data.columns.pair_columns import named_texts, parallel_texts
 from headwise.data.columns.reading_options import (
     MultiLabelOptions,
     ReadOptions,
@@ -33,7 +32,7 @@ from headwise.data.columns.reading_options import (
     WeightOptions,
 )
 from headwise.data.columns.tabular_columns import TabularColumn
-from headwise.data.columns.text_columns import columns_of, names_in
+from headwise.data.columns.text_columns import columns_of
 from headwise.data.errors import DataError, OnError, raise_error
 from headwise.data.formats import FORMATS
 from headwise.data.items.dataset import Dataset, InputRows
@@ -212,7 +211,7 @@ def _numeric_label_reason(head: FileHead, options: ReadOptions) -> str | None:
     named = options.label_column or has_usual_name(label, LABEL_NAMES)
     columns_read = columns_of(sample)
     label_column = next(column for column in columns_read if column.name == label)
-    pairs = is_pair_header(names_in(sample)) or parallel_texts(columns_read)
+    pairs = named_texts(columns_read) or parallel_texts(columns_read)
     if pairs or not (named or label_column.is_decimal):
         return None
     labels = Counter(as_text(record.fields.get(label)).strip() for record in sample)
