@@ -103,6 +103,7 @@ class TextTableFormat:
         if (columns < 0).any() or (columns >= self.columns).any():
             yield f"linear_model.columns: they are not all numbers of {self.columns} labels"
 
+    @np.errstate(over="ignore")  # infinite weights are reported when the model predicts
     def build(self, tables: Tables) -> LinearModel:
         """The linear model that the tables store."""
         keys, idf = tables["keys"].view(np.uint32), tables["idf"]

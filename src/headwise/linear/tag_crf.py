@@ -343,6 +343,7 @@ class TagTableFormat:
         if self.groups:
             yield from self._clusters().errors(_group_tables(tables))
 
+    @np.errstate(over="ignore")  # infinite weights are reported when the tagger predicts
     def build(self, tables: Mapping[str, NDArray]) -> CrfTagger:
         """The CRF that the tables store."""
         weights = tables["weights"] * tables["steps"][:, None]

@@ -412,6 +412,7 @@ def scores_of(member: Any, model: EnsembleMembers, encoded: Sequence[Any]) -> np
     return np.concatenate([scores(part) for part in in_chunks(encoded, MOST_SCORED)])
 
 
+@np.errstate(over="ignore", invalid="ignore")  # `check_finite` reports it
 def ensemble_logits(
     model: EnsembleMembers, encoded: Sequence[Any], *, batch_texts: int = 256, batch_tokens: int = 16_384
 ) -> np.ndarray:
