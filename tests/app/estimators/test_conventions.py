@@ -262,3 +262,30 @@ def test_columns_of_pandas_that_have_numbers_as_names(tiny):
     assert classifier.predict(table).tolist() == classifier.predict(table[[0]].rename(columns=str)).tolist()
     with pytest.raises(TypeError, match="text_column is 0; expected a text, '0'"):
         TextClassifier(recipe=tiny, text_column=0).fit(table, LABELS)
+
+
+def test_a_saved_estimator_reads_the_same_column_of_a_table(tiny, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"number": range(len(TEXTS)), "message": TEXTS, "label": LABELS})
+    classifier = TextClassifier(recipe=tiny, epochs=1, text_column="message").fit(table, LABELS)
+    classifier.save(tmp_path / "model")
+    again = TextClassifier.load(tmp_path / "model")
+    assert again.text_column == "message"
+    for X in (table, TEXTS, table["message"]):
+        assert (again.predict_proba(X) == classifier.predict_proba(table)).all()
+
+
+def test_a_table_without_its_text_column_is_told_how_to_name_it(tiny):
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"message": TEXTS, "label": LABELS})
+    with pytest.raises(ValueError, match=r"give X\[NAME\], or text_column=NAME"):
+        TextClassifier(recipe=tiny).fit(table, LABELS)
+    with pytest.raises(ConfigError, match=r"X has no column 'mesage'.*; did you mean 'message'"):
+        TextClassifier(recipe=tiny, text_column="mesage").fit(table, LABELS)
+
+
+def test_pairs_in_a_wide_table_are_told_how_to_be_named(tiny):
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"first": TEXTS, "second": TEXTS, "number": 1})
+    with pytest.raises(TypeError, match=r"give two of the 3 columns, X\[\[FIRST, SECOND\]\]"):
+        PairClassifier(recipe=tiny).fit(table, LABELS)

@@ -57,7 +57,7 @@ def test_in_cross_validation_and_the_general_checks(tiny):
         ("one", [1.0], TypeError, "X is one text"),
         (["one"], [1.0, 2.0], ValueError, "inconsistent numbers of samples"),
         (["one", "two"], [1.0, 1.0], ValueError, "only one value"),
-        (["one", "two"], [1.0, np.nan], ValueError, "y contains NaN"),
+        (["one", "two"], [1.0, np.nan], ValueError, r"y contains NaN: y\[1\] is nan"),
         (["one", "two"], [1.0, 2.0], HeadwiseError, "HW141"),
         (["one", "two"], [1.0, -2e100], ValueError, r"y\[1\] is -2e\+100; expected numbers up to 1e\+100"),
         (

@@ -90,6 +90,7 @@ def texts_of(X: Inputs) -> list[str]:
     if (count := dimensions(X)) != 1:
         names = [*map(repr, column_names(X))]
         shown = f" of its {len(names)}: {', '.join(names[:8])}{', ...' * (len(names) > 8)}" if names else ""
+        shown += "; give X[NAME], or text_column=NAME where the estimator has it" if names else ""
         raise ValueError(f"X has {count} dimensions; expected a list or one column of texts{shown}")
     texts = column_values(X)
     for place, text in enumerate(texts):

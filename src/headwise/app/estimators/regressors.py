@@ -125,6 +125,10 @@ def _number_column(y: Targets) -> np.ndarray:
     for place, number in enumerate(column.tolist()):
         if not (isinstance(number, str | Real | Decimal) or is_missing(number)):
             raise TypeError(f"y[{place}] is {number!r:.80}; expected a number")
+        if is_missing(number):
+            raise ValueError(
+                f"y contains NaN: y[{place}] is {number!r:.80}; leave out the items without one"
+            )
         if isinstance(number, str) and parse_number(number) is None:
             hint = "; write 3.5 for 3,5" if with_decimal_point(number) else ""
             raise ValueError(f"y[{place}] is {number!r:.80}; expected a number{hint}")
@@ -315,7 +319,9 @@ def _pairs_of_rows(X: Inputs) -> list[Pair]:
             or len(row) != 2
             or not all(isinstance(text, str) for text in row)
         ):
-            raise TypeError(f"X[{place}] is {reprlib.repr(row)}; expected two texts")
+            names = column_names(X)
+            columns = f"; give two of the {len(names)} columns, X[[FIRST, SECOND]]" * (len(names) > 2)
+            raise TypeError(f"X[{place}] is {reprlib.repr(row)}; expected two texts{columns}")
     return [Pair(plain_str(first), plain_str(second)) for first, second in rows]
 
 

@@ -17,7 +17,7 @@ from headwise.app.estimators.estimator_inputs import (
     texts_of,
 )
 from headwise.artifacts.model_info import ModelInfo
-from headwise.core.errors import ConfigError
+from headwise.core.errors import ConfigError, close_names
 from headwise.data.columns.column_names import join_text_parts, joined_column_names
 from headwise.data.columns.tabular_columns import TabularColumn, guess_type, parse_features
 from headwise.data.items.examples import Example
@@ -73,12 +73,13 @@ class TableEstimator(TextEstimator[ModelType]):
     @classmethod
     def load(cls, folder: str | PathLike[str]) -> Self:
         loaded = super().load(folder)
-        loaded.text_column = loaded._info.training.columns.get("text_column")
+        text_column = loaded._info.training.columns.get("text_column")
         if loaded._tabular:
-            loaded.text_column = loaded.text_column or "text"
+            text_column = text_column or "text"
             loaded.feature_columns = {column.name: column.type for column in loaded._tabular}
-        else:
-            loaded.text_column = None
+        elif str(text_column).isdecimal():  # of a file without a header
+            text_column = None
+        loaded.text_column = text_column
         return loaded
 
     def _take(self, model: ModelType, info: ModelInfo) -> None:
@@ -199,6 +200,7 @@ def _column_cells(X: Any, name: str) -> list[Any]:
         )
     if name not in (names := _column_names(X)):
         shown = ", ".join(map(repr, names[:10])) + ", ..." * (len(names) > 10)
+        shown += "".join(f"; did you mean {close!r}?" for close in close_names(name, names))
         raise ConfigError(f"X has no column {name!r}; expected one of {shown}", code="HW147")
     if (count := names.count(name)) > 1:
         raise ConfigError(f"X has {count} columns {name!r}; rename all but one", code="HW112")
