@@ -321,3 +321,20 @@ def test_what_is_done_is_told_from_the_first_epoch_to_the_last_training(tmp_path
     assert {own[:2] for own in again} == {("once more, on all", chosen)}
     assert max(own[2] for own in again) == chosen - 1
     assert not any(own[3] for own in again)
+
+
+@pytest.mark.parametrize("stops", [True, False])
+def test_a_run_that_may_stop_for_its_linear_model_names_that_step_after_the_first_epoch(tmp_path, stops):
+    built = recipe(
+        linear_model={"kind": "linear"}, train={"epochs": 2, "refit": False, "stop_if_unused": stops}
+    )
+    events = list[str]()
+
+    def epoch(report):
+        if report.scores is not None:
+            events.append(f"epoch {report.progress.epoch + 1}")
+
+    fit(examples(60, 0), examples(30, 1), built, tmp_path, report=epoch, stage=events.append)
+    step = CLASSIFY.post_training_step
+    assert events[0] == (step if stops else "epoch 1")
+    assert events[-1] == step

@@ -133,7 +133,7 @@ def fit_model(
             raise HeadwiseError(f"there are no {name} {parts.item_type.nouns.many}{advice}", code="HW405")
     if vectors is None and run_config.vectors.file is not None:
         vectors = load_vectors(run_config.vectors.file)
-    trainer = _NetworkTrainer(task, run_config, vectors)
+    trainer = _NetworkTrainer(task, run_config, vectors, stage)
     refit = _Refit(trainer, folder / REFIT_FOLDER, resume, report)
     has_dev_file = "dev" in parts.files
     crosses = uses_folds(task, parts, run_config) and refit_parts is None
@@ -197,6 +197,7 @@ class _NetworkTrainer:
     task: TrainableTask
     run_config: RunConfig
     vectors: WordVectors | None
+    stage: Callable[[str], None] = lambda _: None
 
     def train_network(
         self,
@@ -231,6 +232,13 @@ class _NetworkTrainer:
         warm_start = {} if previous is None else {"former": previous.digest}
         stops = run_config.train.stop_if_unused and until is None
         stops &= not uses_folds(self.task, parts, run_config)
+
+        def is_unused() -> bool:
+            if not stops:
+                return False
+            self.stage(self.task.post_training_step)  # of many items it takes minutes
+            return fitter.encoder_is_unused()
+
         progress = run_epochs(
             model,
             objective if until is None else LossOnlyObjective(objective, run_config.train.score),
@@ -240,7 +248,7 @@ class _NetworkTrainer:
             identity={"texts": hashes, **run_config.to_json(), **warm_start},
             rates=learning_rates(run_config) if isinstance(model, WordModel) else {},
             until=until,
-            unused=fitter.encoder_is_unused if stops else lambda: False,
+            unused=is_unused,
             where=item_locator(parts),
             report=report,
         )

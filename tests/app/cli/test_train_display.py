@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from io import StringIO
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
@@ -70,3 +71,35 @@ def test_a_last_training_that_goes_on_tells_nothing_of_dev(shown):
     told = display.console.file.getvalue()
     assert "continues in epoch 2 after 13 updates" in told
     assert "best so far" not in told
+
+
+@pytest.fixture
+def logged(monkeypatch):
+    """A display in a log, what the log holds, and a clock that can be set."""
+    file, clock = StringIO(), SimpleNamespace(monotonic=lambda: clock.now, now=0.0)
+    console = Console(file=file, force_terminal=False, width=200)
+    monkeypatch.setattr(train_display, "messages", lambda: console)
+    monkeypatch.setattr(train_display, "time", clock)
+    with TrainDisplay(TrainConfig(epochs=4, patience=0)) as display:
+        yield display, lambda: file.getvalue().splitlines(), clock
+
+
+def test_a_log_has_a_line_of_progress_every_minute(logged):
+    display, lines, clock = logged
+    for clock.now in range(0, 130, 10):
+        display.show(report(replace(JUDGED, epoch=0, batch=5)))
+    assert lines() == ["epoch 1/4, 50 %: loss 0.250  1,234 texts/s  a minute left for the epochs"] * 2
+    clock.now = 300
+    display.show(replace(report(JUDGED, 3, "on all"), texts=100_000))
+    expected = "on all: epoch 2/3, 30 %: loss 0.250  1,234 texts/s  2 minutes left for the epochs"
+    assert lines()[2:] == [expected]
+
+
+def test_a_log_names_the_stages_of_a_long_run_only(logged):
+    display, lines, clock = logged
+    clock.now = 59
+    display.stage("linear model")
+    assert lines() == []
+    clock.now = 61
+    display.stage("evaluating on test")
+    assert lines() == ["evaluating on test ..."]

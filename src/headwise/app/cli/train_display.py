@@ -1,6 +1,7 @@
 """The progress of a training run, a bar on a terminal and a line per epoch; and the report at its end."""
 
 import shlex
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -21,6 +22,8 @@ from headwise.training.loop import EpochReport
 from headwise.training.run_state import RunProgress
 from headwise.training.settings import TrainConfig
 
+_SILENCE = 60.0  # seconds without a line in a log until the progress is printed
+
 UNBOUNDED_METRICS = {"loss", "bits", "perplexity", "mae", "rmse"}
 """Dev metrics that are not fractions between 0 and 1."""
 
@@ -33,7 +36,8 @@ class _Time(TimeRemainingColumn):
 
 
 class TrainDisplay(WithProgressBar):
-    """A progress bar on a terminal, and a line per epoch.
+    """A progress bar on a terminal, and a line per epoch. In files and pipes, a line per minute instead of
+    the bar.
 
     Args:
         config: Configuration of the training run.
@@ -56,6 +60,7 @@ class TrainDisplay(WithProgressBar):
             disable=not self.console.is_terminal,
         )
         self.task = self.bar.add_task("", total=None, what=f"epoch 1/{config.epochs}", how="")
+        self._started = self._printed = time.monotonic()
 
     def show(self, report: EpochReport) -> None:
         """Show a report; called by the training loop after each update and epoch."""
@@ -73,21 +78,42 @@ class TrainDisplay(WithProgressBar):
             how=f"loss {report.loss:.3f}  {best_text}{report.texts_per_second:,.0f} {self.of}/s  left",
         )
         if report.scores is None:
+            if not self.console.is_terminal and time.monotonic() - self._printed >= _SILENCE:
+                self._print(f"{part}{self._progress_text(report)}")
             return
         if report.part != self._part:
             self._part = report.part
-            self.console.print(f"{report.part}:")
+            self._print(f"{report.part}:")
         scores = report.scores
         best = "  best" if self._selected == "best" and progress.best_epoch == progress.epoch else ""
-        self.console.print(
+        self._print(
             f"epoch {progress.epoch + 1:>2}  loss {report.loss:.3f}  "
             f"{report.scored} {self._score_text(scores)}  {report.texts_per_second:,.0f} {self.of}/s{best}"
         )
 
     def stage(self, text: str) -> None:
-        """Show a stage without epochs, with its elapsed time."""
+        """Show a stage without epochs, with its elapsed time; in files and pipes, if the run is long."""
+        if not self.console.is_terminal and time.monotonic() - self._started >= _SILENCE:
+            self._print(f"{text} ...")
         self.bar.remove_task(self.task)
         self.task = self.bar.add_task("", total=None, what=text, how="")
+
+    def _print(self, line: str) -> None:
+        self.console.print(line)
+        self._printed = time.monotonic()
+
+    def _progress_text(self, report: EpochReport) -> str:
+        """How far the epochs are, and how long the others take."""
+        progress, epochs = report.progress, report.until or self.config.epochs
+        done = progress.epoch + progress.batch / report.batches
+        left = (epochs if report.until else self._last_epoch(progress)) - done
+        seconds = left * report.texts / max(report.texts_per_second, 1e-9)
+        time_left = f"{seconds / 60:,.0f} minutes" if seconds >= 90 else "a minute"
+        share = 100 * (done - progress.epoch)
+        return (
+            f"epoch {progress.epoch + 1}/{epochs}, {share:.0f} %: loss {report.loss:.3f}  "
+            f"{report.texts_per_second:,.0f} {self.of}/s  {time_left} left for the epochs"
+        )
 
     def _tell_resumed(self, report: EpochReport) -> None:
         """Print where an interrupted run was resumed, after its first update."""
@@ -97,7 +123,7 @@ class TrainDisplay(WithProgressBar):
         if progress.history and not report.until:
             message += f"; {self._selected} so far is epoch {progress.best_epoch + 1}"
             message += f" with {report.scored} {self._score_text(progress.history[progress.best_epoch])}"
-        self.console.print(message)
+        self._print(message)
 
     def _last_epoch(self, progress: RunProgress) -> int:
         """The epoch after which the run stops if the dev score does not improve."""
