@@ -134,3 +134,14 @@ def test_a_report_is_shown_line_by_line(tmp_path):
     assert lines[0] == "<DoctorReport for the task classify"
     assert lines[1] == f"train {path}: 3 texts, text from column 'text', labels from 'label'"
     assert any(line.startswith("warning HW154 1 text occurs with different labels") for line in lines[2:])
+
+
+def test_a_file_whose_records_are_all_errors_is_not_also_without_records(tmp_path):
+    frame, invalid, empty = tmp_path / "frame.json", tmp_path / "invalid.jsonl", tmp_path / "empty.jsonl"
+    frame.write_text(
+        json.dumps({name: {str(n): f"{name} {n}" for n in range(9)} for name in ("text", "label")})
+    )
+    invalid.write_text('{"text": \n{"text": "a"\n')
+    empty.write_text("\n\n")
+    for path, expected in ((frame, {"HW116"}), (invalid, {"HW115"}), (empty, {"HW103"})):
+        assert {code for _, code in codes(diagnose(CLASSIFY, [str(path)]))} == expected

@@ -87,7 +87,9 @@ def diagnose(item_type: ItemType, paths: Sequence[Files], options: Any = None) -
             files[role] = CheckedFile(role, data, item_type)
             schema = item_type.schema(data) if schema is None else schema
         except DataError as error:
-            errors.append(error)
+            # A file whose records were all reported has none to read: that says nothing new.
+            if error.code != "HW103" or error.path not in {reported.path for reported in errors}:
+                errors.append(error)
         findings += _error_findings(errors)
     return examine(item_type, files, findings)
 
