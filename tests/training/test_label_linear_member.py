@@ -73,10 +73,28 @@ def test_an_encoder_without_a_weight_beside_the_linear_model_is_unused():
             own.dev_targets = np.random.default_rng(0).permutation(own.dev_targets)
             logits = knowing(own.dev_targets, strength)
         own.model.outputs_of = lambda *_, logits=logits, **__: logits  # type: ignore[method-assign]
+        own.evaluate()
         answers.append((fitter.encoder_is_unused(), fitter.linear_fit()))
     assert [unused for unused, _ in answers] == [True, False]
     assert answers[0][1] is answers[1][1]
     assert own.model.linear_model is None  # nothing of the model is changed
+
+
+def test_whether_the_encoder_is_unused_is_asked_without_another_pass_over_dev(monkeypatch):
+    own = objective()
+    fitter = SingleLabelEnsembleFitter(own)
+    calls = []
+    network, linear = own.model.outputs_of, fitter.dev_scores
+    monkeypatch.setattr(
+        own.model, "outputs_of", lambda *a, **k: calls.append("network") or network(*a, **k)
+    )
+    monkeypatch.setattr(fitter, "dev_scores", lambda model: calls.append("linear") or linear(model))
+    for _ in range(2):
+        own.evaluate()
+        fitter.encoder_is_unused()
+    assert calls == ["network", "linear", "network"]
+    fitter.fit()
+    assert calls == ["network", "linear", "network", "network"]  # of the weights of the best epoch
 
 
 def test_both_have_a_say_and_the_probabilities_are_calibrated():

@@ -26,7 +26,7 @@ from headwise.linear.linear_weights import DesignMatrix, Floats, LinearWeights
 from headwise.linear.setting_search import MOST_COMPARED, MOST_EDGED, MOST_WORK, SettingSearch
 from headwise.linear.stored_problems import StoredProblems
 from headwise.linear.svm_solver import fit_svm_portions
-from headwise.linear.targets import ScoreCalibration, Targets
+from headwise.linear.targets import UNCALIBRATED, Targets
 from headwise.linear.tfidf_features import BlockName, BlockReader, FeatureVocabulary
 from headwise.linear.training_data import (
     LEAST_FEATURES,
@@ -120,7 +120,7 @@ def fit_large(
     with closing(ScratchFile()) as file:
         portions = _portions(len(source), entries + data.vectors.size, np.random.default_rng(seed))
         problems = _store_problems(source, data, settings, portions, StoredProblems(file, len(source)))
-        calibration = ScoreCalibration(0.0)
+        calibration = UNCALIBRATED
         oof_scores = np.zeros((source.text_count, source.targets.classes), dtype=np.float32)
         real_texts = np.arange(source.text_count)
         if calibrated:

@@ -19,7 +19,7 @@ from headwise.linear.setting_search import (
     SettingSearch,
     fit_out_of_fold,
 )
-from headwise.linear.targets import ScoreCalibration, TargetArray, TextWeights, linear_targets
+from headwise.linear.targets import UNCALIBRATED, TargetArray, TextWeights, linear_targets
 from headwise.linear.tfidf_features import BlockReader, LinearTexts
 from headwise.linear.training_data import TrainingData, TrainingTexts, VectorRows
 
@@ -143,7 +143,7 @@ def fit_linear(
         settings = search.choose(settings)
     if len(settings.blocks) == 1 and (widened := data.widened(settings, texts)):
         data = widened
-    every, calibration = np.arange(len(texts)), ScoreCalibration(0.0)
+    every, calibration = np.arange(len(texts)), UNCALIBRATED
     oof_scores = np.zeros((len(texts), classes), dtype=np.float32)
     if calibrated and len(parts) > 1:
         scores = search.scores_of(data, settings) if search is not None else None

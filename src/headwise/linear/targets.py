@@ -6,7 +6,7 @@ Each type defines the problem for the solver (signs and costs), the calibration 
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
@@ -27,15 +27,13 @@ classes]` bool; or numbers scaled to mean 0 and standard deviation 1, `[texts]` 
 
 @dataclass(frozen=True)
 class ScoreCalibration:
-    """What turns scores into logits: `factor * scores + shift`. For numbers it changes nothing.
+    """What turns scores into logits: `factor * scores + shift`.
 
     Attributes:
-        loss: Log loss of these logits on held-out texts; for numbers the mean squared error.
         factor: The factor of all scores.
         shift: Added to the scores of each label, `[classes]`; None for 0.
     """
 
-    loss: float
     factor: float = 1.0
     shift: Floats | None = None
 
@@ -43,6 +41,21 @@ class ScoreCalibration:
         """The logits of scores `[..., classes]`."""
         scaled = scores * np.float32(self.factor)
         return scaled if self.shift is None else scaled + self.shift
+
+
+UNCALIBRATED = ScoreCalibration()
+"""The scores are the logits, as those of numbers are."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FittedCalibration(ScoreCalibration):
+    """A calibration that was fitted on held-out texts.
+
+    Attributes:
+        loss: Log loss of the logits on these texts; for numbers the mean squared error.
+    """
+
+    loss: float
 
 
 @dataclass(frozen=True)
@@ -81,7 +94,7 @@ class Targets(ABC):
         """The input of the solver, for rows with weights `[texts, 1]` and optional offsets."""
 
     @abstractmethod
-    def calibration(self, scores: Floats, counts: Floats | None) -> ScoreCalibration:
+    def calibration(self, scores: Floats, counts: Floats | None) -> FittedCalibration:
         """What calibrates scores of held-out texts, `[texts, classes]`.
 
         Args:
@@ -127,7 +140,7 @@ class LabelTargets(Targets):
     def problem(self, rows: DesignMatrix, importance: Floats, offsets: Floats | None) -> LinearProblem:
         return LinearProblem(rows, signs_of(self.labels, self.classes), importance, offsets)
 
-    def calibration(self, scores: Floats, counts: Floats | None) -> ScoreCalibration:
+    def calibration(self, scores: Floats, counts: Floats | None) -> FittedCalibration:
         return _temperature(scores, self.labels, counts)
 
 
@@ -160,7 +173,7 @@ class SoftLabelTargets(Targets):
             None if offsets is None else np.vstack([offsets, offsets]),
         )
 
-    def calibration(self, scores: Floats, counts: Floats | None) -> ScoreCalibration:
+    def calibration(self, scores: Floats, counts: Floats | None) -> FittedCalibration:
         return _temperature(scores, self.shares, counts)
 
 
@@ -196,10 +209,12 @@ class MultiLabelTargets(Targets):
             rows, signs, importance * np.where(self.members, self.weights, np.float32(1)), offsets
         )
 
-    def calibration(self, scores: Floats, counts: Floats | None) -> ScoreCalibration:
+    def calibration(self, scores: Floats, counts: Floats | None) -> FittedCalibration:
         factor, shift = fit_binary_shifts(scores, self.members, counts)
-        unscored = ScoreCalibration(0.0, factor, shift.astype(np.float32))
-        return replace(unscored, loss=mean_binary_loss(unscored.logits(scores), self.members, counts))
+        shift = shift.astype(np.float32)
+        logits = ScoreCalibration(factor, shift).logits(scores)
+        loss = mean_binary_loss(logits, self.members, counts)
+        return FittedCalibration(factor=factor, shift=shift, loss=loss)
 
     def score(self, scores: Floats) -> float:
         return float(((scores > 0) == self.members).mean())
@@ -224,8 +239,10 @@ class NumericTargets(Targets):
         signs = np.ones((len(self), 1), dtype=np.int8)
         return LinearProblem(rows, signs, importance, offsets, self.values)
 
-    def calibration(self, scores: Floats, counts: Floats | None) -> ScoreCalibration:
-        return ScoreCalibration(float(np.average(((scores - self.values) ** 2)[:, 0], weights=counts)))
+    def calibration(self, scores: Floats, counts: Floats | None) -> FittedCalibration:
+        return FittedCalibration(
+            loss=float(np.average(((scores - self.values) ** 2)[:, 0], weights=counts))
+        )
 
     def score(self, scores: Floats) -> float:
         return 1 - float(((scores - self.values) ** 2).mean() / max(self.values.var(), 1e-12))
@@ -258,9 +275,9 @@ def _check_array(targets: TargetArray, kind: type[np.generic], dimensions: int, 
         raise TypeError(f"{noun} are {kind.__name__} with {dimensions} dimensions, not {shape}")
 
 
-def _temperature(scores: Floats, targets: NDArray, counts: Floats | None) -> ScoreCalibration:
+def _temperature(scores: Floats, targets: NDArray, counts: Floats | None) -> FittedCalibration:
     ensemble = fit_ensemble([scores], targets, weights=counts)
-    return ScoreCalibration(ensemble.loss, ensemble.weights[0])
+    return FittedCalibration(factor=ensemble.weights[0], loss=ensemble.loss)
 
 
 @dataclass(frozen=True)

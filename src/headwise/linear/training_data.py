@@ -29,7 +29,13 @@ from headwise.linear.linear_warm_start import LinearWarmStart, PriorScores
 from headwise.linear.linear_weights import DesignMatrix, Floats, LinearWeights
 from headwise.linear.split_features import SplitFeatures
 from headwise.linear.svm_solver import LinearProblem, fit_svm_columns
-from headwise.linear.targets import NumericTargets, ScoreCalibration, Targets, TextWeights
+from headwise.linear.targets import (
+    FittedCalibration,
+    NumericTargets,
+    ScoreCalibration,
+    Targets,
+    TextWeights,
+)
 from headwise.linear.tfidf_features import BlockName, BlockReader, FeatureVocabulary, LinearTexts
 
 MOST_WEIGHTS = 120_000_000
@@ -346,7 +352,7 @@ class TrainingData:
         rows, offsets = self.rows(settings, texts), self.offsets(settings, texts)
         return self.targets.take(texts).problem(rows, self.importance.costs[texts, None], offsets)
 
-    def calibration(self, scores: Floats, texts: NDArray[np.int64]) -> ScoreCalibration:
+    def calibration(self, scores: Floats, texts: NDArray[np.int64]) -> FittedCalibration:
         """What calibrates the scores of some texts (see `Targets.calibration`)."""
         counts = self.importance.counts
         return self.targets.take(texts).calibration(scores, None if counts is None else counts[texts])

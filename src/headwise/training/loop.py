@@ -139,7 +139,8 @@ def run_epochs(
             is an error.
         rates: Learning rates of parameters that have their own, by name prefix.
         until: For a refit: stop after this many epochs and keep the last weights.
-        unused: Tells after an epoch whether the model, as it is, would have no use; training then stops.
+        unused: Tells after the evaluation of an epoch whether the model would have no use; training then
+            stops.
         where: Function from the index of a training text to its place in a file, for messages.
         report: Called after each update and epoch.
 

@@ -68,6 +68,8 @@ class TextObjective(Generic[AnyReader]):
         text_weights: Weights of the training texts, `[texts]`; None where all are equal.
         dev_weights: Weights of the dev texts.
         label_weights: Class weights, `[labels]`; None where all are equal.
+        dev_logits: Outputs of the model for the dev texts when they were last evaluated, `[texts,
+            outputs]`; None before that.
 
     Args:
         model: The model that encodes them.
@@ -96,6 +98,7 @@ class TextObjective(Generic[AnyReader]):
         self.dev_items, self.dev_targets = model.encoded(dev[0]), dev[1]
         self.text_weights, self.dev_weights = weights, dev_weights
         self.label_weights: Tensor | None = None
+        self.dev_logits: np.ndarray | None = None
         model.remember(chain(self.train_items, self.dev_items))
 
     @property
@@ -155,6 +158,15 @@ class TextObjective(Generic[AnyReader]):
         inputs = ProbeInputs.of(model, subset_of(self.train_items, texts))
         targets, weights = self.train_targets[texts], self.weights_of(texts)
         inputs.add_to(model, *self.fit_probe(inputs.values, targets, weights, self.same(texts)))
+
+    def evaluate(self) -> Mapping[str, float]:
+        """See `headwise.training.loop.Objective`."""
+        self.dev_logits = self.model.logits(self.dev_items)
+        return self.score_dev(self.dev_logits)
+
+    def score_dev(self, logits: np.ndarray) -> Mapping[str, float]:
+        """The scores of the outputs of the model for the dev texts, `[texts, outputs]`."""
+        raise NotImplementedError
 
     def held_out(self) -> np.ndarray:
         """The outputs of the network for the dev texts, `[texts, outputs]`, for
@@ -269,8 +281,7 @@ class ClassificationObjective(LabelObjective[AnyClassifier]):
         )
         inputs.add_to(model, *fitted)
 
-    def evaluate(self) -> Mapping[str, float]:
-        logits = self.model.logits(self.dev_items)
+    def score_dev(self, logits: np.ndarray) -> Mapping[str, float]:
         return label_dev_scores(logits, self.dev_targets, self.model.labels, self.dev_weights)
 
 
@@ -317,8 +328,8 @@ class MultiLabelObjective(LabelObjective[MultiLabelModel]):
             label_name_count=self.label_name_count,
         )
 
-    def evaluate(self) -> Mapping[str, float]:
-        return dev_scores(self.model.logits(self.dev_items), self.dev_targets, self.dev_weights)
+    def score_dev(self, logits: np.ndarray) -> Mapping[str, float]:
+        return dev_scores(logits, self.dev_targets, self.dev_weights)
 
 
 AnyRegressor = TypeVar("AnyRegressor", TextRegressorModel, PairScorer)
@@ -351,9 +362,10 @@ class NumberObjective(TextObjective[AnyRegressor]):
     ) -> tuple[np.ndarray, np.ndarray]:
         return fit_linear_number_probe(vectors, targets, weights, same)
 
-    def evaluate(self) -> Mapping[str, float]:
-        predictions, deviation = self.model.scores(self.dev_items), self.model.scale.deviation
-        return number_scores(predictions, self.dev_targets, deviation, self.dev_weights)
+    def score_dev(self, logits: np.ndarray) -> Mapping[str, float]:
+        scale = self.model.scale
+        predictions = scale.restore(logits[:, 0])
+        return number_scores(predictions, self.dev_targets, scale.deviation, self.dev_weights)
 
     def held_out(self) -> np.ndarray:
         """The dev outputs on the scale of the raw numbers, as each fold has its own training scale."""

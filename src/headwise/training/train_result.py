@@ -38,8 +38,8 @@ class ModelEnsembleFitter:
         self.score = score
 
     def encoder_is_unused(self) -> bool:
-        """Whether the encoder, as it is, would have no weight in an ensemble whose weights are fitted on
-        dev."""
+        """Whether the encoder, as it was when the objective evaluated it last, would have no weight in an
+        ensemble whose weights are fitted on dev."""
         return False
 
     def fit(self, out_of_fold: OutOfFold | None = None) -> PostTrainingFit:
