@@ -23,8 +23,10 @@ NASTY = [
 ]
 
 
-def card(model, data=None, metrics=None) -> str:
-    return model_card(model, data=data or {}, metrics=metrics or {}, dtype="float32")
+def card(model, data=None, metrics=None, training=None) -> str:
+    return model_card(
+        model, data=data or {}, metrics=metrics or {}, dtype="float32", training=training or {}
+    )
 
 
 def rows(page: str) -> list[list[str]]:
@@ -162,3 +164,17 @@ def test_the_code_imports_what_it_needs_and_no_more(make_model):
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     assert imported == {"load_model"}
     assert imported <= used
+
+
+def test_the_origin_of_a_model(make_model):
+    weeks = [f"week-{number}.csv" for number in range(1, 10)]
+    page = card(
+        make_model(),
+        {"train": {"texts": 12}, "files": {"train": weeks, "dev": ["<b>.csv", 3], "test": "no list"}},
+        training={"finished": "2024-01-15T06:00:00+00:00", "previous": {"name": "2024|01"}},
+    )
+    assert ["Training finished", "2024-01-15T06:00:00+00:00"] in rows(page)
+    assert ["Started from the model", "2024|01"] in rows(page)
+    shown = unescape(MARKDOWN.render(page))
+    assert "Files: train: week-1.csv, week-2.csv, 6 more, week-9.csv; dev: <b>.csv." in shown
+    assert "Files" not in card(make_model(), {"train": {"texts": 12}})

@@ -187,6 +187,21 @@ def test_a_label_that_training_does_not_have(tmp_path, files):
                 ITEM_TYPES_BY_TASK[task], files(task, train=60)["train"], str(tmp_path / "other.csv")
             )
         assert caught.value.code == "HW140"
+        assert "--split.unknown-labels skip" in str(caught.value)
+
+
+@pytest.mark.parametrize("task", ["classify", "multi-label"])
+def test_texts_with_labels_that_training_does_not_have_can_be_left_out(tmp_path, files, task):
+    train = files(task, train=60)["train"]
+    (tmp_path / "other.csv").write_text("text,labels\nw1,a\nw2,zzz\nw3,b\n")
+    (tmp_path / "none.csv").write_text("text,labels\nw2,zzz\n")
+    skip = SplitConfig(unknown_labels="skip")
+    parts = read_parts(ITEM_TYPES_BY_TASK[task], train, test=str(tmp_path / "other.csv"), split=skip)
+    assert [item.text for item in parts.test] == ["w1", "w3"]
+    note = "test: 1 text left out, with labels that the model does not know: 'zzz' (1)"
+    assert note in parts.notes
+    with pytest.raises(HeadwiseError, match="the label 'zzz' does not occur"):
+        read_parts(ITEM_TYPES_BY_TASK[task], train, test=str(tmp_path / "none.csv"), split=skip)
 
 
 @pytest.mark.parametrize(

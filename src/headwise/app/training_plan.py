@@ -43,6 +43,15 @@ class TrainingFiles:
     drop: str | None = None
     weight: str | None = None
 
+    def names_json(self) -> JsonObject:
+        """The names of the files of each part, without their folders."""
+        parts = {"train": self.train, "dev": self.dev, "test": self.test}
+        return {
+            part: [Path(path).name for path in paths_of(files)]
+            for part, files in parts.items()
+            if files is not None
+        }
+
     def paths(self) -> list[str]:
         """All files."""
         files = self.train, self.dev, self.test, self.drop, self.weight

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from headwise.artifacts.model_info import DataInfo, MetricsInfo, ModelInfo, NoveltyInfo, PartInfo
+from headwise.artifacts.model_info import DataInfo, MetricsInfo, ModelInfo, PartInfo
 from headwise.core.config import JsonMapping, JsonObject, is_number
 from headwise.core.version import __version__
 from headwise.models.metric_table import MISSING, MetricTable, format_number
@@ -17,16 +17,20 @@ from headwise.models.tasks import find_task
 from headwise.models.tasks.task import TaskPresentation
 
 _MOST_LABELS = 50  # listed one by one
+_MOST_FILES = 6
 _JOINERS = "\u200c\u200d"  # invisible, but part of words and emoji
 
 
-def model_card(model: Any, *, data: JsonObject, metrics: JsonObject, dtype: str) -> str:
-    """The model card in Markdown. `data` and `metrics` are plain data, see `save_model`; missing entries
-    are left out."""
-    task, info = find_task(model.config.task), ModelInfo({"data": data, "metrics": metrics})
+def model_card(
+    model: Any, *, data: JsonObject, metrics: JsonObject, dtype: str, training: JsonMapping | None = None
+) -> str:
+    """The model card in Markdown. `data`, `metrics` and `training` are plain data, see `save_model`;
+    missing entries are left out."""
+    parts = {"data": data, "metrics": metrics, "training": training or {}}
+    task, info = find_task(model.config.task), ModelInfo(parts)
     metric_table = task.metric_table(info.metrics.test or info.metrics.dev)
     sections = [
-        _summary(model, task, dtype, info.metrics.novelty),
+        _summary(model, task, dtype, info),
         _labels(model, metric_table, info),
         _data(info.data, info.metrics, metric_table.of),
         _quality(info.metrics, metric_table),
@@ -53,7 +57,7 @@ def _escape_character(character: str) -> str:
     return character if not character.isascii() else f"&#{ord(character)};"
 
 
-def _summary(model: Any, task: TaskPresentation, dtype: str, novelty: NoveltyInfo | None) -> str:
+def _summary(model: Any, task: TaskPresentation, dtype: str, info: ModelInfo) -> str:
     parameters = sum(parameter.numel() for parameter in model.parameters())
     rows = [
         ("Task", task.purpose),
@@ -64,9 +68,13 @@ def _summary(model: Any, task: TaskPresentation, dtype: str, novelty: NoveltyInf
     ]
     if "temperature" in model.FITTED.numbers:
         rows.append(("Temperature of the probabilities", f"{model.temperature:.3f}"))
-    if novelty is not None:
+    if (novelty := info.metrics.novelty) is not None:
         share = f"{100 * novelty.keep:.4g} % of {novelty.texts:,.0f} held-out texts are below"
         rows.append(("Unknown texts", f"novelty score above {novelty.threshold:.3f}; {share}"))
+    if info.training.finished is not None:
+        rows.append(("Training finished", escape(info.training.finished)))
+    if info.training.previous is not None:
+        rows.append(("Started from the model", escape(info.training.previous)))
     return f"# A headwise {task.title}\n\n" + _markdown_table(("", ""), rows)
 
 
@@ -120,7 +128,15 @@ def _data(data: DataInfo, metrics: MetricsInfo, of: str) -> str:
     table = _markdown_table(("part", of, f"SHA-256 of {of} and answers"), rows)
     folds = metrics.dev.get("folds")
     note = _FOLDS.format(folds=folds, of=of) if is_number(folds) and folds else ""
-    return "## Data\n\n" + table + note
+    files = [f"{name}: {_file_list(names)}" for name, names in data.files.items() if names]
+    listed = f"\nFiles: {'; '.join(files)}.\n" if files else ""
+    return "## Data\n\n" + table + note + listed
+
+
+def _file_list(names: list[str]) -> str:
+    """The first and last of many names of files."""
+    shown = names if len(names) <= _MOST_FILES else [*names[:2], f"{len(names) - 3:,} more", names[-1]]
+    return ", ".join(map(escape, shown))
 
 
 def _quality(metrics: MetricsInfo, metric_table: MetricTable) -> str:

@@ -47,6 +47,7 @@ class DataInfo:
         file: The training file, where other parts were split off it.
         training_fingerprint: The training-set fingerprint, see
             `headwise.data.splits.contamination.in_fingerprint`.
+        files: The names of the files of each part; empty if unknown.
     """
 
     train: PartInfo
@@ -54,6 +55,7 @@ class DataInfo:
     test: PartInfo
     file: PartInfo
     training_fingerprint: object
+    files: dict[str, list[str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, data: object) -> Self:
@@ -61,7 +63,12 @@ class DataInfo:
         train, dev, test, file = (
             PartInfo.of(lookup(data, name)) for name in ("train", "dev", "test", "file")
         )
-        return cls(train, dev, test, file, lookup(data, "seen"))
+        files = {
+            part: [name for name in names if isinstance(name, str)]
+            for part, names in section_of(data, "files").items()
+            if isinstance(names, list)
+        }
+        return cls(train, dev, test, file, lookup(data, "seen"), files)
 
     def is_training_file(self, sha256: str) -> bool:
         """Whether the model was trained on items of this hash, or on a part of them."""
@@ -80,6 +87,8 @@ class TrainingInfo:
         label_type: The type of numeric labels in Python, of an estimator.
         label_matrix: The labels of the columns of a label matrix, of an estimator; or whether it was fitted
             to a matrix.
+        finished: When it ended, in UTC; None if unknown.
+        previous: The name of the folder of the model that it started from; None without one.
     """
 
     recipe: JsonMapping
@@ -88,6 +97,8 @@ class TrainingInfo:
     seconds: float | None
     label_type: object
     label_matrix: list[Any] | bool
+    finished: str | None = None
+    previous: str | None = None
 
     @classmethod
     def of(cls, data: object) -> Self:
@@ -95,6 +106,7 @@ class TrainingInfo:
         history, seconds, label_matrix = (
             lookup(data, name) for name in ("history", "seconds", "label_matrix")
         )
+        finished, previous = lookup(data, "finished"), lookup(data, "previous.name")
         return cls(
             section_of(data, "recipe"),
             section_of(data, "columns"),
@@ -102,6 +114,8 @@ class TrainingInfo:
             seconds if is_number(seconds) else None,
             lookup(data, "label_type"),
             label_matrix if isinstance(label_matrix, list | bool) else False,
+            finished if isinstance(finished, str) else None,
+            previous if isinstance(previous, str) else None,
         )
 
     @property

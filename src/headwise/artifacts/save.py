@@ -174,7 +174,9 @@ def save_model(
         files[STATIC_EMBEDDINGS] = _json_bytes(
             STATIC_EMBEDDINGS, model.embedding.to_files()[STATIC_EMBEDDINGS]
         )
-    files[CARD] = model_card(model, data=data, metrics=metrics, dtype=dtype).encode("utf-8", "replace")
+    files[CARD] = model_card(model, data=data, metrics=metrics, dtype=dtype, training=training).encode(
+        "utf-8", "replace"
+    )
     check_target(folder)
     try:
         _write_files(folder, files, tensors, model)

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Generic
 
 from headwise.core.config import JsonObject
@@ -108,9 +110,13 @@ class TrainResult(Generic[ModelType]):
 
     def training(self, run_config: RunConfig, **more: Any) -> JsonObject:
         """The training section of the model folder."""
+        previous = run_config.init_from
+        started = {} if previous is None else {"name": Path(previous.name).name, "sha256": previous.digest}
         return {
             "recipe": run_config.to_json(),
             **more,
+            "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+            **({"previous": started} if started else {}),
             "history": self.progress.history,
             "best_epoch": self.progress.best_epoch + 1,
             "seconds": self.progress.seconds,

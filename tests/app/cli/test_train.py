@@ -156,13 +156,16 @@ def test_without_a_baseline(files, run):
 
 
 def test_scores_as_json_and_nothing_else(files, run):
-    code, out, err = run("train", "reviews.csv", *SMALL, "-o", "m", "--json", "--quiet", "--no-baseline")
+    command = ("train", "reviews.csv", *SMALL, "-o", "m", "--json", "--quiet", "--no-baseline")
+    code, out, err = run(*command)
     assert code == 0
     printed = json.loads(out)
     assert printed["folder"] == "m"
     stored = read_info("m").metrics.test
     assert printed["test"]["accuracy"] == stored["accuracy"]
     assert "epoch" not in err
+    code, out, _ = run(*command, "--resume")  # of a finished run
+    assert (code, json.loads(out)) == (0, printed)
 
 
 def test_quiet_runs_print_warnings_only(files, run):

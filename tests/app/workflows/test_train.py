@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,8 @@ from headwise.app.reporter import Reporter
 from headwise.app.training_plan import RunData, TrainingPlan
 from headwise.app.training_request import resolve
 from headwise.app.workflows.evaluate import evaluate_file
-from headwise.app.workflows.train import fit_evaluate_save
-from headwise.artifacts import load_model
+from headwise.app.workflows.train import fit_evaluate_save, train_files
+from headwise.artifacts import load_model, read_info
 from headwise.core.folder_layout import RUN_STATE
 from headwise.data.items.examples import Example
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
@@ -159,3 +160,22 @@ def test_test_texts_that_training_has_are_told_and_left_out(tmp_path):
     assert found.messages[0].text.startswith("1 of 2 texts also occur in the training or dev data")
     assert found.unseen is not None
     assert found.unseen.scores["texts"] == 1
+
+
+def test_the_folder_records_the_files_and_the_model_that_it_started_from(tmp_path):
+    rows = [(f"{'fine' if n % 2 else 'poor'} film {n}", "gb"[n % 2]) for n in range(40)]
+    for name in ("one", "two", "three"):
+        lines = [f"{text} {name},{label}" for text, label in rows]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["text,label", *lines]) + "\n")
+    tiny = {"encoder": {"width": 8, "heads": 2, "head_size": 4, "layers": 1}, "train": {"epochs": 1}}
+    files = [tmp_path / "one.csv", tmp_path / "two.csv"]
+    train_files(files, tmp_path / "first", test=tmp_path / "three.csv", settings=tiny, baseline=False)
+    info = read_info(tmp_path / "first")
+    assert info.data.files == {"train": ["one.csv", "two.csv"], "test": ["three.csv"]}
+    assert info.training.previous is None
+    assert datetime.now(UTC) - datetime.fromisoformat(info.training.finished) < timedelta(minutes=10)
+    continued = {"base": {"name": str(tmp_path / "first")}, "train": {"epochs": 1}}
+    train_files(tmp_path / "three.csv", tmp_path / "second", settings=continued, baseline=False)
+    assert read_info(tmp_path / "second").training.previous == "first"
+    for file in (tmp_path / "second").glob("*.json"):  # names without their folders
+        assert str(tmp_path) not in file.read_text()

@@ -198,6 +198,10 @@ def train(
     except TrainingFinished as message:  # the run had finished before: success
         terminal.note(message.args[0])
         finished_run = None
+        if json:
+            from headwise.artifacts import read_info
+
+            print_json({"folder": str(output), **read_info(output)["metrics"]})
     else:
         if json:
             print_json({"folder": str(output), **finished_run.metrics()})

@@ -94,6 +94,7 @@ class TrainingJob:
                 resume=self.resume and contents == "run",
                 baseline=self.baseline,
                 reporter=self.reporter,
+                files=self.files,
             )
             for warning in plan.warnings(report.fitted):
                 self.reporter.warn(warning)
@@ -160,6 +161,7 @@ def fit_evaluate_save(
     resume: bool = False,
     baseline: bool = True,
     reporter: Reporter = NULL_REPORTER,
+    files: TrainingFiles | None = None,
 ) -> "TrainingReport":
     """Train a model as planned, evaluate it on the test items, and save it.
 
@@ -169,6 +171,7 @@ def fit_evaluate_save(
         resume: Whether to resume the run in the folder.
         baseline: Also fit the baseline.
         reporter: Receives messages and progress.
+        files: The files that the data are from, whose names the model folder records.
     """
     from headwise.app.training_report import evaluate_run  # with these comes torch
     from headwise.artifacts.save import save_model
@@ -187,7 +190,7 @@ def fit_evaluate_save(
     save_model(
         result.model,
         output,
-        data=plan.fingerprints_json(),
+        data=plan.fingerprints_json() | ({} if files is None else {"files": files.names_json()}),
         training=result.training(plan.run_config, columns=columns_used(plan.parts.files.get("train"))),
         metrics=report.metrics(),
     )

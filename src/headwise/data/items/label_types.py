@@ -27,6 +27,8 @@ from headwise.data.items.labels import (
 )
 from headwise.data.items.training_labels import check_label_names, drop_unknown_labels, respell_labels
 
+_SKIP_ADVICE = "--split.unknown-labels skip leaves out what has such labels"
+
 
 class LabelType:
     """The label type of items (base class)."""
@@ -210,7 +212,7 @@ class SingleLabelType(LabelType):
 
     def check_against_train(self, train: Dataset, held_out: Dataset) -> tuple[str, ...]:
         training_labels = dict.fromkeys([*train.labels, *all_labels(train.items)])
-        check_label_names(list(training_labels), held_out, train.path)
+        check_label_names(list(training_labels), held_out, train.path, _SKIP_ADVICE)
         return ()
 
     def training_notes(self, train, labels: Sequence[str]) -> tuple[str, ...]:
@@ -271,7 +273,7 @@ class LabelSetType(LabelType):
         return drop_unknown_labels(training_labels, data, nouns)
 
     def check_against_train(self, train: Dataset, held_out: Dataset) -> tuple[str, ...]:
-        check_label_names(train.labels, held_out, train.path)
+        check_label_names(train.labels, held_out, train.path, _SKIP_ADVICE)
         return ()
 
     def training_notes(self, train, labels: Sequence[str]) -> tuple[str, ...]:

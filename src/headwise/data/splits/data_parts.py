@@ -153,7 +153,8 @@ def read_parts(
     shares = {"dev": split.dev, "test": split.test}
     cut = [name for name, share in shares.items() if share and name not in provided]
     all_paths = [path for names in provided.values() for path in paths_of(names)]
-    reading = _PartReading(item_type, options, cut, unknown_label, item_type.prepare(all_paths, options))
+    schema, skips = item_type.prepare(all_paths, options), split.unknown_labels == "skip"
+    reading = _PartReading(item_type, options, cut, unknown_label, schema, skips)
     for name, path in provided.items():
         reading.read(name, path, getattr(parses, name), reader)
     files, out_of_scope, part_notes = reading.files, reading.out_of_scope, reading.notes
@@ -193,6 +194,7 @@ class _PartReading:
         item_type, options, unknown_label: See `read_parts`.
         cut: The parts that will be split off the training file.
         schema: The schema; None until a file has told it.
+        skips_unknown_labels: Whether items with labels that training lacks are left out.
         files: The data of each file.
         out_of_scope: The items of no label of each file.
         notes: Notes with the parts that they are about.
@@ -203,6 +205,7 @@ class _PartReading:
     cut: Sequence[str]
     unknown_label: str
     schema: Any
+    skips_unknown_labels: bool
     files: dict[str, Any] = field(default_factory=dict)
     out_of_scope: dict[str, list[Any]] = field(default_factory=dict)
     notes: list[tuple[str, str]] = field(default_factory=list)
@@ -235,6 +238,10 @@ class _PartReading:
         if self.files:
             train = self.files["train"]
             data, spelt = label_type.respell_as_training(list(train.labels), data)
+            if self.skips_unknown_labels:
+                names = label_type.names(train.items)
+                data, left_out = label_type.without_unknown_labels(names, data, item_type.nouns)
+                self._note(name, *left_out)
             self._note(name, *spelt, *label_type.check_against_train(train, data))
         else:
             label_type.check(data, item_type.nouns)

@@ -1,6 +1,7 @@
 """SplitConfig: how a file is split."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from headwise.core.config import check_range
 from headwise.core.errors import ConfigError
@@ -16,6 +17,9 @@ class SplitConfig:
     """Fraction of the training file for the test; 0 for no test."""
     seed: int = 0
     """Seed of the split; independent of the training seed."""
+    unknown_labels: Literal["stop", "skip"] = "stop"
+    """What to do with items of dev and test files whose label no item of the training file has: stop, or
+    leave them out and report how many."""
 
     def __post_init__(self) -> None:
         check_range(self, "dev", "test", low=0, high=1, open=True)
