@@ -289,3 +289,13 @@ def test_what_a_kill_leaves_of_a_save_is_removed_with_the_run(make_objective, tm
     (tmp_path / "run" / ".tmpn15lb7").write_bytes(b"half")
     loop.remove_run(tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+def test_the_speed_of_an_epoch_is_that_of_its_updates(make_objective, tmp_path):
+    """The time on dev, and on a linear model after it, does not count."""
+    objective, reports = make_objective(), list[EpochReport]()
+    run_epochs(objective.model, objective, CONFIG, tmp_path, report=reports.append)
+    ends = [number for number, report in enumerate(reports) if report.scores is not None]
+    assert len(ends) > 1
+    for end in ends:
+        assert reports[end].texts_per_second == reports[end - 1].texts_per_second > 0

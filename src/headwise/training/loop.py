@@ -226,7 +226,7 @@ class _TrainingRun:
         self.unused: Callable[[], bool] = lambda: False
         self._lengths = objective.lengths
         self.steps = config.epochs * -(-len(self._plan(0)) // config.accumulate)
-        self._saved = self._started = time.monotonic()
+        self._saved = self._started = self._updated = time.monotonic()
         self._session_texts = 0
         torch.manual_seed(config.seed)
 
@@ -307,6 +307,7 @@ class _TrainingRun:
         progress.texts += texts
         progress.seconds += time.monotonic() - began
         self._session_texts += texts
+        self._updated = time.monotonic()
 
     def _precision(self) -> AbstractContextManager[object]:
         reduced, device = self.config.precision == "bfloat16", self.device.type
@@ -391,7 +392,7 @@ class _TrainingRun:
 
     def report(self, scores: dict[str, float] | None = None) -> EpochReport:
         progress = self.progress
-        spent = max(time.monotonic() - self._session_start, 1e-9)
+        spent = max(self._updated - self._session_start, 1e-9)  # without the time on dev after an epoch
         return EpochReport(
             RunProgress(**{**vars(progress), "history": list(progress.history)}),
             len(self._batches),
