@@ -30,6 +30,11 @@ class Reporter:
         """Receive a warning."""
 
     @contextmanager
+    def working(self, text: str) -> Iterator[None]:
+        """Context of a step that takes long and reports nothing, with its description."""
+        yield
+
+    @contextmanager
     def training(
         self, run_config: "RunConfig", primary_metric: str, unit: str
     ) -> "Iterator[Callable[[EpochReport], None]]":
@@ -80,6 +85,11 @@ class CallbackReporter(Reporter):
 
     def warn(self, text: str) -> None:
         self.reporter.warn(text)
+
+    @contextmanager
+    def working(self, text: str) -> Iterator[None]:
+        with self.reporter.working(text):
+            yield
 
     @contextmanager
     def training(

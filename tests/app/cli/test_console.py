@@ -5,9 +5,11 @@ import subprocess
 import sys
 
 import pytest
+from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
+from headwise.app.cli import console as console_module
 from headwise.app.cli.console import (
     columns,
     fail,
@@ -17,6 +19,7 @@ from headwise.app.cli.console import (
     standard_output,
     visible,
     warn,
+    working,
 )
 
 
@@ -106,3 +109,31 @@ def test_json_in_the_letters_that_there_are(monkeypatch):
         print_json({"label": "é \U0001f600"})
         out.flush()
         assert shown in out.buffer.getvalue().decode(encoding)
+
+
+@pytest.fixture
+def on_terminal(monkeypatch):
+    """What a terminal gets."""
+    file = io.StringIO()
+    console = Console(file=file, force_terminal=True, color_system=None, width=100)
+    monkeypatch.setattr(console_module, "messages", lambda: console)
+    monkeypatch.setattr(console_module, "may_be_terminal", lambda: True)
+    return file.getvalue
+
+
+def test_a_step_that_takes_long_is_named_on_a_terminal_with_messages_above_it(on_terminal):
+    with working("reading a.csv"):
+        note("line 1 is a header")
+        before, _, after = on_terminal().partition("- line 1 is a header\n")
+        assert "reading a.csv" in before
+        assert "\x1b[?25l" in after  # the status line is there again, and the cursor is hidden
+    with pytest.raises(ZeroDivisionError), working("reading b.csv"):
+        raise ZeroDivisionError
+    note("done")
+    assert on_terminal().endswith("- done\n")
+
+
+def test_a_step_that_takes_long_leaves_nothing_in_a_log(capsys):
+    with working("reading a.csv"):
+        note("line 1 is a header")
+    assert capsys.readouterr().err == "- line 1 is a header\n"

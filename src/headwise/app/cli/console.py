@@ -9,13 +9,14 @@ import json
 import os
 import re
 import sys
-from collections.abc import Container
-from contextlib import suppress
+from collections.abc import Container, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.status import Status
     from rich.table import Table
 
 
@@ -114,14 +115,38 @@ def may_be_terminal() -> bool:
     )
 
 
+_statuses: "list[Status]" = []
+"""The status lines that are on the terminal."""
+
+
+@contextmanager
+def working(text: str) -> Iterator[None]:
+    """Show a status line on the terminal within this context; messages are printed above it."""
+    if not may_be_terminal():
+        yield
+        return
+    from rich.text import Text
+
+    with messages().status(Text(visible(text))) as status:
+        _statuses.append(status)
+        try:
+            yield
+        finally:
+            _statuses.remove(status)
+
+
 def _print_message(*parts: tuple[str, str]) -> None:
     if not may_be_terminal():
         print("".join(text for text, _ in parts), file=sys.stderr, flush=True)
         return
     from rich.text import Text
 
+    for status in _statuses:
+        status.stop()
     # The terminal wraps lines; in a file every message is one line.
     messages().print(Text.assemble(*parts), soft_wrap=True)
+    for status in _statuses:
+        status.start()
 
 
 def percent(share: float) -> str:

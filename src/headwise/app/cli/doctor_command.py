@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from headwise.app.cli.argument_types import UncheckedFile
-from headwise.app.cli.console import columns, note, print_json, standard_output, visible
+from headwise.app.cli.console import columns, note, print_json, standard_output, visible, working
 from headwise.app.cli.flags import flag_values, section_flags
 from headwise.data.doctor.doctor_report import DoctorReport, FileReport
 from headwise.data.findings import Finding
@@ -40,7 +40,8 @@ def doctor(
     """
     from headwise.data.doctor.diagnose import doctor_files  # with it comes numpy
 
-    diagnosis = doctor_files([str(file) for file in files], task, flag_values(read))
+    with working("reading and checking"):
+        diagnosis = doctor_files([str(file) for file in files], task, flag_values(read))
     if diagnosis.why:
         note(f"task {diagnosis.task} guessed from the file ({diagnosis.why}) - override with --task")
     console = standard_output()

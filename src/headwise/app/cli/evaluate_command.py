@@ -8,7 +8,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from headwise.app.cli.argument_types import FileArgument, Integer, ModelFolder, OptionalParses, Switch
-from headwise.app.cli.console import excerpt, print_json, standard_output, visible
+from headwise.app.cli.console import excerpt, print_json, standard_output, visible, working
 from headwise.app.cli.flags import OpeningArgument, flag_values, section_flags
 from headwise.app.cli.metric_tables import print_metrics
 from headwise.app.cli.path_checks import check_one_standard_input
@@ -65,19 +65,20 @@ def evaluate(
     from headwise.app.workflows.evaluate import evaluate_file  # with it comes torch
 
     terminal = TerminalReporter()
-    report = evaluate_file(
-        model,
-        texts,
-        parses=parses,
-        errors=errors,
-        unsure=unsure,
-        unknown_labels=unknown_labels,
-        unknown_label=unknown_label,
-        against=against,
-        **flag_values(opening),
-        reading=flag_values(read),
-        reporter=terminal,
-    )
+    with working("evaluating"):
+        report = evaluate_file(
+            model,
+            texts,
+            parses=parses,
+            errors=errors,
+            unsure=unsure,
+            unknown_labels=unknown_labels,
+            unknown_label=unknown_label,
+            against=against,
+            **flag_values(opening),
+            reading=flag_values(read),
+            reporter=terminal,
+        )
     if json:
         print_json(report.to_json())
     else:

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from headwise.app.cli.console import may_be_terminal, note, warn
+from headwise.app.cli.console import may_be_terminal, note, warn, working
 from headwise.app.reporter import ProgressCallback, Reporter
 
 if TYPE_CHECKING:
@@ -101,6 +101,11 @@ class TerminalReporter(Reporter):
 
     def warn(self, text: str) -> None:
         warn(text)
+
+    @contextmanager
+    def working(self, text: str) -> Iterator[None]:
+        with working(text):
+            yield
 
     def stage(self, text: str) -> None:
         if self._display is not None:

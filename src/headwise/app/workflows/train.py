@@ -107,7 +107,8 @@ class TrainingJob:
             TrainingFinished: The run is `finished`. This is checked before the teacher runs, which may take
                 hours.
         """
-        data = request.read(self.files)
+        with self.reporter.working(f"reading {', '.join(self.files.paths()[:3])}"):
+            data = request.read(self.files)
         resume_collection()
         self.reporter.notes(data.parts.notes)
         warn_of_label_problems(data.parts, request, self.reporter)
@@ -138,7 +139,8 @@ class TrainingJob:
         """The settings for the data; all that can go wrong does so before training."""
         from headwise.nn.encoders.encoder import needs_trees  # with it comes torch
 
-        plan = request.plan(data, reporter=self.reporter)
+        with self.reporter.working("preparing the training run"):
+            plan = request.plan(data, reporter=self.reporter)
         self.reporter.notes(plan.notes)
         encoder = plan.run_config.model.encoder
         if self.files.parses != NO_PARSES and not needs_trees(encoder):
