@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.columns.cell_values import is_link, is_structured
@@ -37,7 +38,7 @@ class Column:
     values: list[str]
     strings: bool  # at least one value is a string, as none need be in JSON
 
-    @property
+    @cached_property
     def words(self) -> float:
         """Mean number of words; in scripts without spaces four characters more count as another one."""
         return sum(map(_count_words, self.values)) / len(self.values)
@@ -53,7 +54,7 @@ class Column:
         column."""
         return 2 * sum(map(bool, map(str.strip, self.values))) >= len(self.values)
 
-    @property
+    @cached_property
     def distinct(self) -> int:
         return len(set(self.values))
 
@@ -79,7 +80,7 @@ class Column:
         many = len(self.values) >= _MANY and 2 * self.distinct > len(self.values)
         return self.strings and many and 10 * len(plain) >= 9 * len(self.values)
 
-    @property
+    @cached_property
     def is_categorical(self) -> bool:
         """Whether the values are few, short and recurring, and none is missing."""
         few = 1 if len(self.values) < 4 else len(self.values) // 2
@@ -92,7 +93,7 @@ class Column:
         filled = 10 * len(full) >= len(self.values) and len(full) > 1
         return filled and replace(self, values=full).is_categorical
 
-    @property
+    @cached_property
     def identifies(self) -> bool:
         """Whether the values number, date or link the records, or are structures: they are never the
         text."""
@@ -120,7 +121,7 @@ class Column:
         many = len(self.values) >= _MANY and 2 * self.distinct > len(self.values)
         return self.strings and many and self.words >= 1.5 and not self.numbers
 
-    @property
+    @cached_property
     def is_never_label(self) -> bool:
         """Whether the name or the values say that it is no label: dates, links, addresses, files, hashes,
         counts of votes."""
@@ -171,7 +172,7 @@ class Column:
         values = [with_decimal_point(value) or value for value in self.values]
         return all("." in value and value.lstrip("-").replace(".", "").isdecimal() for value in values)
 
-    @property
+    @cached_property
     def numbers(self) -> bool:
         """Whether most of the values are numbers; reading the file reports the others."""
         values = [with_decimal_point(value) or value for value in self.values if value.strip()]

@@ -124,7 +124,7 @@ PAIR_NAMES = (
 )
 """Usual names of the two text columns of pairs, the most certain first."""
 
-PARALLEL_NAMES = (("source", "target"), ("src", "tgt"))
+PARALLEL_NAMES = {"source": "target", "src": "tgt"}
 """Names of the two text columns of pairs where both hold texts; else they name an origin and a label."""
 
 _NUMBERS = {"1": "2", "a": "b"}
@@ -203,12 +203,17 @@ def is_pair_header(first_row: Sequence[str]) -> bool:
     return any(names.issuperset(pair) for pair in PAIR_NAMES)
 
 
+def parallel_name(first: str) -> str | None:
+    """The normal name of the second column of pairs whose first column is named so, where both hold texts:
+    `target` for `source`, and names that only a number or letter at their ends distinguishes."""
+    first = normal_name(first)
+    start, end = first[:-1], first[-1:]
+    return start + _NUMBERS[end] if start and end in _NUMBERS else PARALLEL_NAMES.get(first)
+
+
 def name_parallel_texts(first: str, second: str) -> bool:
-    """Whether the names of two columns are those of pairs, where both columns hold texts: `source` and
-    `target`, or names that only a number or letter at their ends distinguishes."""
-    first, second = normal_name(first), normal_name(second)
-    numbered = first[:-1] == second[:-1] != "" and _NUMBERS.get(first[-1:]) == second[-1:]
-    return numbered or (first, second) in PARALLEL_NAMES
+    """Whether the names of two columns are those of pairs, see `parallel_name`."""
+    return parallel_name(first) == normal_name(second)
 
 
 COLUMN_JOINER = "+"

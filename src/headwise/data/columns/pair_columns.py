@@ -5,16 +5,15 @@ Code: HW285, if they cannot be guessed.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import permutations
 
 from headwise.data.columns.column_contents import Column, other_labels_notes
 from headwise.data.columns.column_names import (
     PAIR_LABEL_NAMES,
     PAIR_NAMES,
     TEXT_NAMES,
-    name_parallel_texts,
     name_rank,
     normal_name,
+    parallel_name,
 )
 from headwise.data.columns.file_source import DataSource, Record
 from headwise.data.columns.item_options import PairOptions
@@ -167,11 +166,12 @@ def named_texts(columns: Sequence[Column]) -> tuple[str, str] | None:
 def parallel_texts(columns: Sequence[Column]) -> tuple[str, str] | None:
     """The columns named `source` and `target`, or the like, or named by numbers (`Satz A`, `Satz B`), if
     both hold texts and no column is named like a text."""
-    texts = [column for column in columns if column.is_prose]
-    for first, second in permutations(texts, 2):
-        if name_parallel_texts(first.name, second.name):
+    texts = [column.name for column in columns if column.is_prose]
+    by_name = {normal_name(name): name for name in reversed(texts)}
+    for first in texts:
+        if second := by_name.get(parallel_name(first) or ""):
             named = any(name_rank(column.name, TEXT_NAMES) is not None for column in columns)
-            return None if named else (first.name, second.name)
+            return None if named else (first, second)
     return None
 
 

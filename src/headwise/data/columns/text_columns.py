@@ -98,11 +98,13 @@ def choose_columns(
     if guessed:
         flags = "--text-column/--label-column" if labelled else "--text-column"
         source.notes.append(f"columns guessed: {', '.join(guessed)} - override with {flags}")
-    remaining = [column for column in open_columns if column not in (*read, label)]
+    read_names = {column.name for column in (*read, label) if column}
+    remaining = [column for column in open_columns if column.name not in read_names]
     if labelled and label is not None and not options.label_column:
         if names := span_columns(remaining, text):
             raise span_rows_error(names, label.name, source)
-        source.notes += other_labels_notes([c for c in _without_votes(open_columns) if c in remaining])
+        unread = {column.name for column in remaining}
+        source.notes += other_labels_notes([c for c in _without_votes(open_columns) if c.name in unread])
     source.notes += unused_columns_notes(remaining)
     texts = (column for column in remaining if column.varies and not column.is_machine_written)
     if unused := [c for c in texts if (c.strings and c.words >= 3) or c.has_unique_words]:
@@ -304,7 +306,7 @@ def _text_column(columns: list[Column]) -> Column | None:
 def _without_votes(columns: list[Column]) -> list[Column]:
     """The columns without a `score` that counts the votes for a post."""
     voted = any(normal_name(column.name) in VOTED_NAMES for column in columns)
-    counted = any(column.numbers and counts_reactions(column.name) for column in columns)
+    counted = any(counts_reactions(column.name) and column.numbers for column in columns)
     return [
         column
         for column in columns

@@ -7,29 +7,29 @@ HW251 another number of tags.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, TypeGuard
+from typing import Any
 
 from headwise.data.columns.cell_values import as_text
 from headwise.data.columns.column_names import LABEL_NAMES, TEXT_NAMES, name_rank, normal_name
-from headwise.data.columns.file_source import DataSource, look_ahead, most_true
+from headwise.data.columns.file_source import DataSource, look_ahead
 from headwise.data.files.text_lines import Line
+from headwise.data.formats.parallel_lists import (
+    TOKEN_NAMES,
+    ParallelLists,
+    has_words,
+    is_parallel,
+    is_untagged,
+    pieces_of,
+    words_of,
+)
 from headwise.data.formats.span_values import ENTITY_EXAMPLE, SPAN_EXAMPLE
 from headwise.data.formats.structured_records import read_structured, sample_rows
 from headwise.data.formats.tagged_predictions import contradiction
 from headwise.data.formats.unlabelled_records import labelled_records
 from headwise.data.items.examples import TaggedSentence
 
-TOKEN_NAMES = ("tokens", "words")
-TAG_NAMES = (
-    *("ner_tags", "tags", "labels", "ner", "tag", "bio_tags", "iob_tags", "slots", "slot_labels"),
-    *("upos", "pos_tags", "pos"),
-)
-"""Usual names of the list of tags, the most certain first."""
-
-_OUTSIDE = "O"  # the tag of words outside of all spans
 _EXPECTED = f"a list of words beside one of their tags, {SPAN_EXAMPLE}, or {ENTITY_EXAMPLE}"
 _CHOICE = "if the spans are right, give --format spans; if the tags are, give --tag-column with their name"
-_MAX_COLUMNS = 100  # in which two lists of equal length are searched
 
 
 def recognise(head: Sequence[Line], *, labelled: bool = True) -> str | None:
@@ -41,15 +41,16 @@ def recognise(head: Sequence[Line], *, labelled: bool = True) -> str | None:
     rows = sample_rows(head)
     if not rows:
         return None
-    token = _token_field(rows)
+    lists = ParallelLists(rows)
+    token = lists.token_field()
     if token is None or not labelled:
         return f"the list {token!r}" if token and isinstance(rows[0].get(token), list) else None
-    tags = _parallel_lists(rows, token)
+    tags = lists.tag_fields(token)
     labels = [name for name in rows[0] if name_rank(name, LABEL_NAMES) is not None and name not in tags]
     if any(isinstance(row.get(name), str | int | float) for name in labels for row in rows):
         return None
     values = [row.get(name) for name in tags[:1] for row in rows]
-    if not any(map(_has_words, map(_pieces, values))) and all(isinstance(v, str) for v in values):
+    if not any(map(has_words, map(pieces_of, values))) and all(isinstance(v, str) for v in values):
         return None  # a word per row, or no tags
     if isinstance(rows[0].get(token), list):
         return f"the lists {token!r} and {tags[0]!r}"
@@ -62,95 +63,6 @@ def has_texts(head: Sequence[Line]) -> bool:
     return any(name_rank(name, TEXT_NAMES) is not None for row in sample_rows(head) for name in row)
 
 
-def _token_field(rows: Sequence[dict[str, object]]) -> str | None:
-    """The field of the words: by its usual name, else the most varied one that has tags."""
-    names = list(dict.fromkeys(name for row in rows for name in row))[:_MAX_COLUMNS]
-    usual = [name for name in names if normal_name(name) in TOKEN_NAMES]
-    texts = [name for name in names if name_rank(name, TEXT_NAMES) is not None]
-    if usual and (not texts or _parallel_lists(rows, usual[0])):
-        return usual[0]
-    variety = {
-        name: _variety(rows, name) for name in names if most_true(_has_words(row.get(name)) for row in rows)
-    }
-    for name in sorted(variety, key=lambda name: -variety[name]):
-        tags = [tag for tag in _parallel_lists(rows, name) if variety[name] > _variety(rows, tag)]
-        if any(_look_like_tags(rows, tag, name) for tag in tags):
-            return name
-    return None
-
-
-def _look_like_tags(rows: Sequence[dict[str, object]], tag: str, token: str) -> bool:
-    """Whether lists as long as the words are no label sets that happen to be so: a tag is O, or all lists
-    are as long as the words, of three lengths or more. Texts must have fewer different tags than words, and
-    not only numbers, unless they are named like tags."""
-    pairs = [(_pieces(row.get(tag)), _words(row.get(token))) for row in rows]
-    tagged = [(tags, words) for tags, words in pairs if isinstance(tags, list)]
-    if any(_OUTSIDE in tags for tags, _ in tagged):
-        return True
-    if not all(_is_parallel(*pair) for pair in tagged) or len({len(tags) for tags, _ in tagged}) < 3:
-        return False
-    if not any(isinstance(row.get(tag), str) for row in rows):
-        return True
-    numbers = all(str(element).isdecimal() for tags, _ in tagged for element in tags)
-    if numbers and name_rank(tag, TAG_NAMES) is None:  # such as the heads of a parse
-        return False
-    return 2 * _variety(rows, tag) <= _variety(rows, token)
-
-
-def _has_words(value: object) -> bool:
-    """Whether a value is a list or a text of several words."""
-    words = _words(value)
-    return isinstance(words, list) and len(words) > 1 and all(isinstance(word, str) for word in words)
-
-
-def _variety(rows: Sequence[dict[str, object]], name: str) -> int:
-    """The number of different elements of a list, or words of a text."""
-    lists = (value for row in rows if isinstance(value := _pieces(row.get(name)), list))
-    return len({as_text(element) for value in lists for element in value})
-
-
-def _words(value: object) -> object:
-    """The words of a sentence that a field holds as a list, or as a text with spaces between them."""
-    return value.split() if isinstance(value, str) else value
-
-
-def _pieces(value: object) -> object:
-    """The tags of a sentence that a field holds as a list, or as a text such as `DT NN` or `O,B-PER`."""
-    if isinstance(value, str) and len(words := value.split()) < 2:
-        return value.strip().split(",") if words else []
-    return _words(value)
-
-
-def _parallel_lists(rows: Sequence[dict[str, object]], token: str) -> list[str]:
-    """The names of the lists that are as long as the list of tokens in most records, usual names first. Of
-    texts, those that may hold tags."""
-    names = [name for name in rows[0] if name != token] if rows else []
-    as_long = [
-        name
-        for name in names
-        if most_true(
-            _is_parallel(_pieces(row.get(name)), _words(row.get(token)))
-            for row in rows
-            if not _is_untagged(row.get(name))
-        )
-        and (_look_like_tags(rows, name, token) or not any(isinstance(row.get(name), str) for row in rows))
-    ]
-    places = {name: name_rank(name, TAG_NAMES) for name in as_long}
-    return sorted(as_long, key=lambda name: len(TAG_NAMES) if (at := places[name]) is None else at)
-
-
-def _is_untagged(tags: object) -> bool:
-    """Whether tags are missing, or all are."""
-    return tags in (None, "", []) or (isinstance(tags, list) and all(tag in (None, "") for tag in tags))
-
-
-def _is_parallel(tags: object, words: object) -> TypeGuard[list[object]]:
-    """Whether the values are lists with one tag per word."""
-    if not isinstance(tags, list) or not isinstance(words, list) or len(tags) != len(words):
-        return False
-    return None not in tags and not any(isinstance(item, list | dict) for item in (*tags, *words))
-
-
 def choose_lists(
     head: Sequence[Line], source: DataSource, token: str | None, tag: str | None, *, labelled: bool
 ) -> tuple[str, str | None, tuple[str, ...]]:
@@ -161,8 +73,9 @@ def choose_lists(
     """
     rows = sample_rows(head)
     names = list(dict.fromkeys(name for row in rows for name in row))
-    first = token or _token_field(rows) or next((n for n in names if normal_name(n) in TOKEN_NAMES), "")
-    candidates = _parallel_lists(rows, first)
+    lists = ParallelLists(rows)
+    first = token or lists.token_field() or next((n for n in names if normal_name(n) in TOKEN_NAMES), "")
+    candidates = lists.tag_fields(first)
     tag_list = tag or next(iter(candidates), None)
     for list_name, what, flag in ((first, "tokens", "--token-column"), (tag_list, "tags", "--tag-column")):
         if list_name not in names and (labelled or list_name):
@@ -195,7 +108,7 @@ def read_sentences(
     first, records = look_ahead(records, count=1)
     is_text = bool(first) and isinstance(first[0].fields.get(token), str)
     for line, fields in labelled_records(records, source, spans=True) if labelled else records:
-        words = _words(fields.get(token)) if is_text else fields.get(token)
+        words = words_of(fields.get(token)) if is_text else fields.get(token)
         if words is None:
             if source.null_text(token, line) is None:
                 continue
@@ -215,9 +128,9 @@ def read_sentences(
             advice = "--null-texts skip leaves such rows out" if isinstance(words, list) else ""
             source.report_error("HW118", problem, line, expected="a list of words", advice=advice)
             continue
-        tags = _pieces(fields.get(tag or ""))
-        fits = _is_parallel(tags, words) and "" not in tags
-        missing = not isinstance(tags, list) or _is_untagged(tags)
+        tags = pieces_of(fields.get(tag or ""))
+        fits = is_parallel(tags, words) and "" not in tags
+        missing = not isinstance(tags, list) or is_untagged(tags)
         if labelled and not fits and missing and source.skips_unanswered:
             source.counts.unlabelled += 1
         elif labelled and not fits:
@@ -237,7 +150,7 @@ def read_sentences(
             columns = {
                 name: _as_texts(values)
                 for name in extra
-                if _is_parallel(values := _pieces(fields.get(name)), words)
+                if is_parallel(values := pieces_of(fields.get(name)), words)
             }
             tagged = TaggedSentence(tuple(words), _as_texts(tags) if fits else (), line, columns=columns)
             yield tagged if labelled else replace(tagged, fields=fields)

@@ -39,6 +39,8 @@ _MOST_WORDS = 100  # of a sentence without a name and without a blank line after
 
 def recognise(head: Sequence[Line], *, labelled: bool = True) -> str | None:
     """The reason why lines look like such a table, or None: a usual header above single words."""
+    if head and head[0][1].lstrip().startswith("{"):  # JSON: to guess a delimiter of long lines takes long
+        return None
     rows = _rows(head)
     if len(rows) < 2:
         return None

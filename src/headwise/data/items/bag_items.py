@@ -91,6 +91,8 @@ def looks_like_bags(lines: Sequence[str], delimiter: str | None = None) -> str |
         lines: The first lines, without their line ends.
         delimiter: The field delimiter, if it is known.
     """
+    if lines and lines[0].lstrip().startswith("{"):  # JSON: to guess a delimiter of long lines takes long
+        return None
     source = DataSource("", ReadOptions(delimiter=delimiter), lambda _: None)
     rows = [cells for _, cells in islice(read_cells(iter(list(enumerate(lines, 1))), source), _LOOKED_AT)]
     if len(rows) < 2 or len({len(row) for row in rows}) > 1 or len(rows[0]) < 3:
