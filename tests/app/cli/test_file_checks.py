@@ -15,6 +15,7 @@ CASES = {
     "train empty.csv": "empty.csv: the file is empty",
     "train folder": "folder: a folder without files",
     "train flat": "flat: a folder of files, which have no labels",
+    "train tables": "tables: a folder of tables (1.csv, ...), each of which holds many texts",
     "train rows.zip!no.csv": "rows.zip!no.csv",
     "train text.csv --dev missing.csv": "missing.csv: no such file",
     "train text.csv --test empty.csv": "empty.csv: the file is empty",
@@ -83,6 +84,8 @@ def results(tmp_path_factory):
     for name, form in {"saved": MODEL, "exported": EXPORTED}.items():
         (place / name).mkdir()
         (place / name / CONFIG).write_text(json.dumps({"format": form.format}))
+    (place / "tables").mkdir()
+    (place / "tables" / "1.csv").write_text("text,label\nsome words,a\n")
     (place / "flat").mkdir()
     (place / "flat" / "1.txt").write_text("some words\n")
     done = subprocess.run(
@@ -132,7 +135,7 @@ def test_errors_of_the_training_file_come_before_slow_libraries(tmp_path):
 
 
 def test_nothing_is_made(results):
-    assert results[1] == {"text.csv", "empty.csv", "folder", "flat", "saved", "exported"}
+    assert results[1] == {"text.csv", "empty.csv", "folder", "flat", "tables", "saved", "exported"}
 
 
 def test_a_folder_is_not_proposed_for_a_file(run, tmp_path):

@@ -2,6 +2,7 @@
 
 import pickle
 import runpy
+import warnings
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -282,6 +283,17 @@ def test_a_table_without_its_text_column_is_told_how_to_name_it(tiny):
         TextClassifier(recipe=tiny).fit(table, LABELS)
     with pytest.raises(ConfigError, match=r"X has no column 'mesage'.*; did you mean 'message'"):
         TextClassifier(recipe=tiny, text_column="mesage").fit(table, LABELS)
+
+
+def test_missing_texts_of_a_table_are_told(tiny):
+    pandas = pytest.importorskip("pandas")
+    texts = [None, pandas.NA, *TEXTS[2:]]
+    table = pandas.DataFrame({"message": pandas.array(texts, dtype="string"), "more": TEXTS})
+    with pytest.warns(UserWarning, match="'message' is missing in 2 rows, which are read as empty texts"):
+        TextClassifier(recipe=tiny, epochs=1, text_column="more+message").fit(table, LABELS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        TextClassifier(recipe=tiny, epochs=1, text_column="more").fit(table, LABELS)
 
 
 def test_pairs_in_a_wide_table_are_told_how_to_be_named(tiny):

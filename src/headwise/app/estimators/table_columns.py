@@ -15,6 +15,7 @@ from headwise.app.estimators.estimator_inputs import (
     column_values,
     plain_str,
     texts_of,
+    warn_caller,
 )
 from headwise.artifacts.model_info import ModelInfo
 from headwise.core.errors import ConfigError, close_names
@@ -104,6 +105,7 @@ class TableEstimator(TextEstimator[ModelType]):
             ConfigError: There is no text column, no such column, or a type cannot be guessed.
         """
         self._tabular = ()
+        self._warn_of_missing_texts(X)
         if self.feature_columns is None:
             return
         if self.text_column is None:
@@ -128,6 +130,15 @@ class TableEstimator(TextEstimator[ModelType]):
                 f"{self.text_column!r} is the text column and one beside it; each needs its own"
             )
         self._tabular = tuple(columns)
+
+    def _warn_of_missing_texts(self, X: Inputs) -> None:
+        """Warn if cells of the text column are missing, as the commands report null texts."""
+        if not isinstance(self.text_column, str) or not _is_table(X):
+            return
+        for name in joined_column_names(self.text_column, names := _column_names(X)):
+            if names.count(name) == 1 and (missing := sum(map(is_missing, _column_cells(X, name)))):
+                rows = "1 row" if missing == 1 else f"{missing:,} rows"
+                warn_caller(f"the column {name!r} is missing in {rows}, which are read as empty texts")
 
     def _texts(self, X: Inputs) -> list[str]:
         if self.text_column is None or not _is_table(X):

@@ -15,7 +15,7 @@ from headwise.core.errors import ConfigError
 from headwise.data.errors import DataError
 from headwise.data.files.archives import split_member
 from headwise.data.files.compression import open_raw, read_once
-from headwise.data.files.label_folders import has_annotations, is_flat, visible_entries
+from headwise.data.files.label_folders import check_no_tables, has_annotations, is_flat, visible_entries
 from headwise.data.files.text_lines import file_name
 
 
@@ -146,11 +146,12 @@ def check_labelled_folder(path: str) -> None:
     """Check that the texts of a folder have labels or annotations; other paths pass.
 
     Raises:
-        DataError: HW101, the folder holds files and no folders, and none has annotations.
+        DataError: HW101, the folder holds tables, or files without folders and without annotations.
     """
     if os.path.isdir(path) and is_flat(path):
         if has_annotations(path):
             return
+        check_no_tables(visible_entries(Path(path)), path)
         advice = "give a file in it, or a folder with a folder of texts for each label"
         raise DataError("HW101", "a folder of files, which have no labels", advice=advice, path=path)
 

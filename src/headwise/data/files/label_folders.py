@@ -52,13 +52,13 @@ def folder_lines(
             for folder in _label_folders(path)
             for file in visible_entries(folder)
         ]
-    _check_texts([file for file, _ in files], path)
+    check_no_tables([file for file, _ in files], path)
     for number, (file, fields) in enumerate(files, start=1):
         text = _text(str(file), encoding, errors)
         yield number, json.dumps(fields | {"text": text}, ensure_ascii=False)
 
 
-def _check_texts(files: Sequence[Path], path: str) -> None:
+def check_no_tables(files: Sequence[Path], path: str) -> None:
     """Check that most files are not tables, each of which would be read as one text.
 
     Raises:
@@ -96,6 +96,7 @@ def _label_folders(path: str) -> list[Path]:
     """
     folders = [entry for entry in visible_entries(Path(path)) if entry.is_dir()]
     if not folders:
+        check_no_tables(visible_entries(Path(path)), path)
         advice = "give a file in it, or a folder with a folder of texts for each label"
         problem = "a folder of files, which have no labels" if is_flat(path) else "a directory, not a file"
         raise DataError("HW101", problem, advice=advice, path=path)
