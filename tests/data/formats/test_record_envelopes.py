@@ -33,6 +33,18 @@ def typed(name):
     return [{key: {name: value} for key, value in row.items()} for row in ROWS]
 
 
+def notion_properties(row):
+    first, _, rest = row["text"].partition(" ")
+    pieces = [{"type": "text", "plain_text": part, "annotations": {}} for part in (first, " ", rest)]
+    return {
+        "text": {"id": "title", "type": "title", "title": pieces},
+        "label": {"id": "a", "type": "select", "select": {"id": "z", "name": row["label"]}},
+        "tags": {"id": "b", "type": "multi_select", "multi_select": [{"id": "y", "name": "new"}]},
+        "note": {"id": "c", "type": "rich_text", "rich_text": []},
+        "hours": {"id": "d", "type": "number", "number": 3},
+    }
+
+
 DOCUMENTS = {
     "airtable": {"records": in_objects("fields"), "offset": "itr"},
     "elasticsearch": {"took": 3, "hits": {"total": {"value": 2}, "hits": in_objects("_source")}},
@@ -54,6 +66,33 @@ DOCUMENTS = {
     "frame by rows": {"0": ROWS[0], "1": ROWS[1]},
     "sheet": {"range": "A1:B3", "values": [["text", "label"], *([*row.values()] for row in ROWS)]},
     "two objects": [{"input": {"text": row["text"]}, "output": {"label": row["label"]}} for row in ROWS],
+    "solr": {"responseHeader": {"status": 0}, "response": {"numFound": 2, "docs": ROWS}},
+    "solr without a schema": {"response": {"docs": [{k: [v] for k, v in row.items()} for row in ROWS]}},
+    "bigquery": {
+        "kind": "bigquery#queryResponse",
+        "schema": {"fields": [{"name": "text", "type": "STRING"}, {"name": "label", "type": "STRING"}]},
+        "totalRows": "2",
+        "rows": [{"f": [{"v": value} for value in row.values()]} for row in ROWS],
+    },
+    "athena": {
+        "ResultSet": {
+            "Rows": [
+                {"Data": [{"VarCharValue": value} for value in cells]}
+                for cells in (["text", "label"], *(row.values() for row in ROWS))
+            ]
+        }
+    },
+    "queue": [{"topic": "t", "offset": 3, "key": None, "value": json.dumps(row)} for row in ROWS],
+    "queue of indented JSON": [{"offset": 3, "value": json.dumps({"data": row}, indent=1)} for row in ROWS],
+    "log": {"events": [{"message": json.dumps(row), "eventId": "3"} for row in ROWS]},
+    "notion": {
+        "object": "list",
+        "results": [
+            {"object": "page", "id": "p", "archived": False, "properties": notion_properties(row)}
+            for row in ROWS
+        ],
+        "has_more": False,
+    },
     "deep": [{"id": "1", "snippet": {"comment": {"snippet": row}}} for row in ROWS],
 }
 
@@ -113,6 +152,51 @@ def test_names_that_occur_twice_keep_their_paths():
 )
 def test_records_with_a_text_or_a_list_and_those_without_a_text_stay_as_they_are(row):
     assert fields_of([row, row]) == ([row, row], [])
+
+
+def test_properties_have_the_types_of_their_values():
+    [record, _], _ = fields_of(DOCUMENTS["notion"])
+    assert {name: record[name] for name in ("tags", "note", "hours")} == {
+        "tags": ["new"],
+        "note": "",
+        "hours": 3,
+    }
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"turns": [{"text": "no sound"}, {"text": "since when"}]},
+        {"turns": [{"by": "a", "note": "b"}, {"by": "b", "note": "c"}]},
+        {"cells": [{"v": ["a"]}, {"v": ["b"]}]},
+        {"cells": [{"v": "a"}]},
+        {"text": "no sound", "labels": ["a"]},
+        {"tokens": ["Hi"], "tags": ["O"]},
+        {"text": [{"plain": "no sound"}], "labels": ["a"]},
+        {"value": '{"text": "no sound"'},
+        {"text": "no sound", "value": '{"label": "a"}'},
+        {"part": {"id": "a", "type": "text", "text": "no sound", "more": 1}, "text": "none"},
+    ],
+)
+def test_what_only_resembles_rows_lists_and_properties_stays_as_it_is(row):
+    assert fields_of([row, row])[0] == [row, row]
+
+
+def test_rows_of_several_sizes_are_records():
+    rows = [{"parts": [{"v": "a"}] * size} for size in (2, 3)]
+    assert fields_of(rows)[0] == rows
+
+
+def test_a_path_leads_into_json_in_a_string():
+    records, notes = fields_of(DOCUMENTS["queue"], text_column="value.text")
+    assert [record["value.text"] for record in records] == [row["text"] for row in ROWS]
+    assert notes == []
+
+
+def test_a_row_with_too_few_cells_is_an_error(fails, write):
+    rows = [{"f": [{"v": "no sound at all"}, {"v": "a"}]} for _ in range(25)]
+    text = json.dumps({"rows": [*rows, {"f": [{"v": "b"}]}]}, indent=1)
+    assert fails(read_examples, write("a.json", text))[0] == "HW110"
 
 
 def test_a_path_that_is_asked_for_leaves_the_envelope():

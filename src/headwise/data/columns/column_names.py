@@ -12,8 +12,8 @@ from headwise.core.text_normalization import without_invisible
 
 # fmt: off
 TEXT_NAMES = (
-    "text", "review", "review_text", "reviewtext", "review_body", "sentence", "message", "content",
-    "body", "comment", "comment_text", "tweet", "utterance", "document", "doc", "description",
+    "text", "textoriginal", "review", "review_text", "reviewtext", "review_body", "sentence", "message",
+    "content", "body", "comment", "comment_text", "tweet", "utterance", "document", "doc", "description",
     "question", "query", "post", "sms", "email", "utt", "snippet", "phrase", "abstract", "summary",
     "headline", "title", "narrative", "feedback",
     # German, French, Spanish, Italian, Portuguese, Chinese

@@ -15,7 +15,10 @@ from headwise.data.files.text_lines import Line
 from headwise.data.formats.csv_records import LONGEST_FIELD
 from headwise.data.formats.record_envelopes import holds_text, plain_value
 
-LIST_NAMES = ("common_examples", "annotations", "data", "examples", "records", "rows", "documents", "items")
+LIST_NAMES = (
+    *("common_examples", "annotations", "data", "examples", "records", "rows"),
+    *("documents", "docs", "items"),
+)
 """Names of the list of records in a file that is one object."""
 
 _ARRAY = lazy_pattern(r"\[\s*(\{|\[\s*\"|\]?\s*$)")
@@ -32,6 +35,7 @@ _ELEMENTS = 5  # of a list that are looked at
 _VALUES = 20  # of an object that are looked at
 _DECODER = json.JSONDecoder()
 _ELEMENT_SEPARATOR = lazy_pattern(r"[\s,]*")
+_SCHEMA = lazy_pattern(r'"schema"\s*:\s*(?=\{)')
 _KEY = lazy_pattern(r'[\s,]*(?:"(?:[^"\\]|\\.)*"\s*:\s*)?')
 
 
@@ -182,9 +186,31 @@ def _begins_with_text(text: str, at: int) -> bool:
         for _ in range(_ELEMENTS):
             at = _ELEMENT_SEPARATOR.match(text, at).end()  # type: ignore[union-attr]
             element, at = _DECODER.raw_decode(text, at)
-            if holds_text(plain_value(element)) or (isinstance(element, list) and len(element) > 1):
+            cells = cells_within(element)
+            if holds_text(plain_value(element)) or (isinstance(cells, list) and len(cells) > 1):
                 return True
     return False
+
+
+def cells_within(row: object) -> object:
+    """The cells of a row whose cells are objects of one field, as in `{"f": [{"v": "a"}, {"v": "b"}]}`;
+    another value itself. (Objects of a text are turns, or the texts of a record.)"""
+    cells = next(iter(row.values())) if isinstance(row, dict) and len(row) == 1 else None
+    if not isinstance(cells, list) or not all(isinstance(cell, dict) and len(cell) < 2 for cell in cells):
+        return row
+    names = {name for cell in cells for name in cell}
+    if len(names) != 1 or name_rank(*names, TEXT_NAMES) is not None:
+        return row
+    return [next(iter(cell.values()), None) for cell in cells]
+
+
+def schema_names(text: str) -> list[str]:
+    """The names of the columns in a `schema` that stands before the rows; none if there is none."""
+    with suppress(ValueError, RecursionError, TypeError, KeyError):
+        if place := _SCHEMA.search(text):
+            schema, _ = _DECODER.raw_decode(text, place.end())
+            return [str(column["name"]) for column in schema["fields"]]
+    return []
 
 
 def _is_record(fields: JsonMapping) -> bool:

@@ -3,6 +3,8 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
 
 from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.columns.cell_values import as_text
@@ -13,15 +15,18 @@ from headwise.data.formats.annotation_exports import flatten_exports
 from headwise.data.formats.csv_records import MOST_FIELDS, too_many_fields_error
 from headwise.data.formats.json_documents import (
     begins_with_array,
+    cells_within,
     elements,
     find_objects,
     is_indented_object,
+    schema_names,
 )
 from headwise.data.formats.record_envelopes import MISSING, lift_envelopes, untyped_records, value_at_path
 from headwise.data.formats.spacy_training import fields_of
 from headwise.data.formats.table_header import is_text_name
 from headwise.data.formats.table_rows import records_from_rows
 
+_ROWS = 20  # records that tell whether they are rows of a table
 _STRING = lazy_pattern(r'\s*"(?:[^"\\]|\\.)*"\s*')
 _ENDS_WITH_COMMA = lazy_pattern(r"\},\s*\Z")
 _SCRIPT = lazy_pattern(r"\s*(?:(?:var|let|const|window\.)\s*\S+\s*=|[\w.$]+\s*=|[\w.$]+\()\s*[\[{]")
@@ -77,9 +82,13 @@ def _objects(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
         elif start.has_keys:
             source.notes.append("the values of the object are the records")
         lines = elements(lines, start, source)
-    first, lines = look_ahead(lines, count=1)
-    if first and _cells_of(first[0][1]) is not None:
+    first, lines = look_ahead(lines, count=_ROWS)
+    if columns := _row_size([text for _, text in first if text.strip()]):
         rows = ((number, _cells_of(text) or [text]) for number, text in lines if text.strip())
+        names = schema_names("\n".join(text for _, text in head))
+        if len(names) == columns:
+            rows = chain([(first[0][0], names)], rows)
+            source = replace(source, options=replace(source.options, header=True))
         yield from records_from_rows(rows, source)
         return
     passed_over, with_commas, ambiguous = 0, 0, Counter[str]()
@@ -132,10 +141,17 @@ def _objects(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
         source.notes.append(f"objects with two values of {name!r}, of which the last is read: {count:,}")
 
 
+def _row_size(texts: Sequence[str]) -> int:
+    """The number of cells of the first row, if the first records are rows of a table; else 0."""
+    sizes = [len(_cells_of(text) or ()) for text in texts]
+    return sizes[0] if sizes and (len({*sizes}) == 1 or texts[0].lstrip().startswith("[")) else 0
+
+
 def _cells_of(text: str) -> list[str] | None:
-    """The cells of a row that is an array of texts and numbers; None of another line."""
+    """The cells of a row that is an array of texts and numbers, or of objects around them; None of another
+    line."""
     try:
-        row = _DECODER.decode(text)
+        row = cells_within(_DECODER.decode(text))
     except (ValueError, RecursionError):
         return None
     if not isinstance(row, list) or len(row) < 2 or any(isinstance(cell, list | dict) for cell in row):

@@ -147,8 +147,7 @@ def _placed(rows: InputRows) -> Iterator[InputRow[Any]]:
 
 def _with_columns(options: Any, data: Any) -> Any:
     """Reading options that name the columns of a table that has been read, as far as none was named."""
-    form = FORMATS.get(data.format)
-    if form is None or not form.table:
+    if not _is_table(data.format):
         return options
     names = {
         option.name: name
@@ -164,11 +163,14 @@ def _with_columns(options: Any, data: Any) -> Any:
 
 
 def check_same_columns(first: Any, later: Any) -> None:
-    """Check that two files were read from the same columns.
+    """Check that two files were read from the same columns, if these can be chosen: a format that is no
+    table, such as brat's, decides itself what its words and labels are called.
 
     Raises:
         DataError: HW111, naming the second file.
     """
+    if first.format != later.format and not (_is_table(first.format) and _is_table(later.format)):
+        return
     ours, theirs = (_chosen_columns(data.columns) for data in (first, later))
     if ours != theirs:
         shown, expected = (
@@ -181,6 +183,11 @@ def check_same_columns(first: Any, later: Any) -> None:
             advice="give files with the same columns, or name the columns",
             path=later.path,
         )
+
+
+def _is_table(name: str) -> bool:
+    """Whether files of a format have columns to choose."""
+    return name in FORMATS and FORMATS[name].table
 
 
 def _chosen_columns(columns: Any) -> Mapping[str, str]:
