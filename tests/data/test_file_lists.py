@@ -71,6 +71,22 @@ def test_items_are_in_order_and_know_their_file(files):
     assert any("b.csv 30, a.csv 30" in note for note in data.notes)
 
 
+@pytest.mark.parametrize("names", [("n.csv", "b.csv", "a.csv"), ("b.csv", "n.csv", "a.csv", "m.csv")])
+def test_files_of_several_that_have_a_header_only_are_left_out(files, names):
+    for name in ("n", "m"):
+        (files / f"{name}.csv").write_text("text,label\n")
+    data = read_files_as_one(CLASSIFY, FileList(names))
+    assert [item.text for item in data.items] == [f"text number {n}" for n in range(60)]
+    empty = ", ".join(name for name in names if name in ("n.csv", "m.csv"))
+    assert f"files with a header and no rows, left out: {empty}" in data.notes
+    for only in ("n.csv", FileList(("n.csv", "m.csv"))):
+        with pytest.raises(DataError, match="a header without rows"):
+            read_files_as_one(CLASSIFY, only)
+    (files / "nothing.csv").write_text("")  # the file of an export that failed
+    with pytest.raises(DataError, match="the file is empty"):
+        read_files_as_one(CLASSIFY, FileList(("b.csv", "nothing.csv")))
+
+
 def test_lines_survive_pickling():
     line = pickle.loads(pickle.dumps(FileLine(7, "a.csv")))
     assert (line, place("b.csv", line), place("b.csv", 7)) == (7, "a.csv:7", "b.csv:7")

@@ -60,7 +60,7 @@ def clean_label(value: object, source: DataSource) -> str:
     return sys.intern(str(label))
 
 
-_SUFFIX = "_column"
+_SUFFIX, _NO_ROWS = "_column", "HW113"
 
 
 def read_files_as_one(
@@ -75,7 +75,8 @@ def read_files_as_one(
     """Read one file or several with labels into memory; see `ItemType.read`.
 
     Columns that were guessed are those of the first file, by name. The line of an item of several files is
-    a `FileLine`, so that places in messages name the right file.
+    a `FileLine`, so that places in messages name the right file. Of several files, those that have a header
+    and no rows are left out, unless all are like that.
 
     Args:
         item_type: The item type.
@@ -91,13 +92,27 @@ def read_files_as_one(
     read = item_type.examine if examine else item_type.read
     if isinstance(files, str):
         return read(files, options, on_error, schema=schema)
-    first_name, *names = files.paths
-    first = read(first_name, options, on_error, schema=schema)
+    names, without_rows = list(files.paths), list[str]()
+    while True:
+        try:
+            first = read(names[0], options, on_error, schema=schema)
+            break
+        except DataError as error:
+            if examine or error.code != _NO_ROWS or len(names) == 1:
+                raise
+            without_rows.append(names[0])
+            del names[0]
     options = _with_columns(item_type.options() if options is None else options, first)
     schema = item_type.schema(first) if schema is None else schema
     data_sets = [first]
-    for name in names:
-        data = read(name, options, on_error, schema=schema)
+    for name in names[1:]:
+        try:
+            data = read(name, options, on_error, schema=schema)
+        except DataError as error:
+            if examine or error.code != _NO_ROWS:
+                raise
+            without_rows.append(name)
+            continue
         check_same_columns(first, data)
         data_sets.append(item_type.label_type.respell_as_training(list(first.labels), data)[0])
     notes = list(first.notes)
@@ -105,7 +120,10 @@ def read_files_as_one(
     sizes = ", ".join(f"{data.path} {len(data.items):,}" for data in data_sets[:3])
     more = ", ..." * (len(data_sets) > 3)
     nouns = item_type.nouns.many
-    notes.append(f"{len(data_sets):,} files are read one after the other; {nouns}: {sizes}{more}")
+    if len(data_sets) > 1:
+        notes.append(f"{len(data_sets):,} files are read one after the other; {nouns}: {sizes}{more}")
+    if without_rows:
+        notes.append(f"files with a header and no rows, left out: {abbreviate(without_rows)}")
     notes += item_type.file_set_notes(data_sets)
     merged = {
         "items": [
