@@ -4,6 +4,7 @@ import os
 import signal
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -299,3 +300,20 @@ def test_the_speed_of_an_epoch_is_that_of_its_updates(make_objective, tmp_path):
     assert len(ends) > 1
     for end in ends:
         assert reports[end].texts_per_second == reports[end - 1].texts_per_second > 0
+
+
+def test_the_seconds_of_a_run_do_not_count_the_linear_model(make_objective, tmp_path, monkeypatch):
+    clock = SimpleNamespace(now=0.0)
+
+    def monotonic() -> float:
+        clock.now += 0.001
+        return clock.now
+
+    def unused() -> bool:
+        clock.now += 1000
+        return False
+
+    monkeypatch.setattr(loop, "time", SimpleNamespace(monotonic=monotonic))
+    objective = make_objective()
+    progress = run_epochs(objective.model, objective, CONFIG, tmp_path, unused=unused)
+    assert 0 < progress.seconds < 1000 < clock.now

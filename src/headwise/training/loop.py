@@ -332,6 +332,7 @@ class _TrainingRun:
             self.model.eval()
             with torch.no_grad():
                 scores = dict(self.objective.evaluate())
+                progress.seconds += time.monotonic() - began  # without the linear model
                 unused = self.unused()
             merit = config.selection_score(progress.epoch, scores)
             if merit > progress.best_score or self.until is not None:
@@ -339,7 +340,6 @@ class _TrainingRun:
                 write_tensors(self._weights(), self._best(progress.epoch), {})
             else:
                 progress.stale += 1
-        progress.seconds += time.monotonic() - began
         progress.history.append(
             {"epoch": progress.epoch + 1, "train_loss": progress.loss / max(progress.texts, 1), **scores}
         )
