@@ -196,9 +196,23 @@ def test_nothing_is_loaded_before_it_is_needed():
 def test_without_spacy(monkeypatch):
     monkeypatch.setitem(sys.modules, "spacy", None)
     for use in (lambda parser: parser([["a"]]), lambda parser: parser.identity):
-        with pytest.raises(ParserError, match=r"pip install '.\[spacy\]'") as error:
+        with pytest.raises(ParserError, match="not installed: pip install spacy, and a pip") as error:
             use(SpacyParser("en_core_web_sm"))
         assert error.value.code == "HW260"
+
+
+def test_spacy_that_cannot_be_imported_says_why(monkeypatch):
+    def broken(name):
+        raise ImportError("a library is too old")
+
+    monkeypatch.setattr("headwise.text.parsing.import_module", broken)
+    with pytest.raises(ParserError, match=r"cannot be imported \(a library is too old\): pip"):
+        SpacyParser("en_core_web_sm")([["a"]])
+
+
+def test_a_published_pipeline_that_is_not_there_is_named_in_the_line_that_installs_it(spacy):
+    with pytest.raises(ParserError, match="spacy download xx_none_web_sm"):
+        SpacyParser("xx_none_web_sm")([["a"]])
 
 
 @pytest.mark.parametrize("name", ["no_such_pipeline", "", "no/such/folder", "\0"])

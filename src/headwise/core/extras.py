@@ -5,6 +5,8 @@ It names the libraries, as `pip install '.[serve]'` needs the source folder and 
 
 EXTRAS = {
     "tables": ("openpyxl", "pyarrow", "defusedxml"),
+    "spacy": ("spacy",),
+    "pretrained": ("'transformers<6'",),
     "hub": ("huggingface-hub",),
     "serve": ("fastapi", "uvicorn"),
     "onnx": ("onnx", "onnxscript", "onnxruntime"),

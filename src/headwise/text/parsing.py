@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from headwise.core.errors import HeadwiseError
+from headwise.core.extras import install_line
+from headwise.core.lazy_pattern import lazy_pattern
 from headwise.text.syntax import DependencyHeads, joined_heads, validate_heads
 from headwise.text.text_configs import SyntaxConfig
 
@@ -42,6 +44,8 @@ EXCLUDED_COMPONENTS = (
 # The parser itself, and what it may listen to.
 PARSER_ATTRIBUTES = frozenset({"token.head", "doc.tensor", "doc._.trf_data"})
 
+_DOWNLOAD = "python -m spacy download"
+_PUBLISHED = lazy_pattern(r"[a-z]{2,3}_[a-z]+_[a-z]+_(sm|md|lg|trf)")  # the names of spaCy's pipelines
 _ONE_AT_A_TIME = Lock()  # a spaCy vocabulary has one memory zone
 
 
@@ -97,9 +101,10 @@ class SpacyParser:
         try:
             nlp = spacy.load(self.pipeline, exclude=EXCLUDED_COMPONENTS)
         except Exception as error:  # whatever the code of a pipeline raises
+            name = str(self.pipeline) if _PUBLISHED.fullmatch(str(self.pipeline)) else "en_core_web_sm"
             raise ParserError(
                 f"the spaCy pipeline '{self.pipeline}' cannot be loaded: {_first_line(error)}. Give the "
-                "name of one that is installed (python -m spacy download en_core_web_sm), or its folder",
+                f"name of one that is installed ({_DOWNLOAD} {name}), or its folder",
                 code="HW261",
             ) from error
         for name in nlp.pipe_names:
@@ -164,9 +169,11 @@ def _spacy() -> Any:
     try:
         return import_module("spacy")
     except ImportError as error:
+        missing = isinstance(error, ModuleNotFoundError) and error.name == "spacy"
+        what = "is not installed" if missing else f"cannot be imported ({_first_line(error)})"
         raise ParserError(
-            f"parsing needs spaCy, which cannot be imported ({_first_line(error)}); in the source folder "
-            "of headwise: pip install '.[spacy]'. Or give the parses in a file",
+            f"parsing needs spaCy, which {what}: {install_line('spacy')}, and a pipeline with a parser "
+            f"({_DOWNLOAD} en_core_web_sm). Or give the parses in a file (--parses)",
             code="HW260",
         ) from None
 

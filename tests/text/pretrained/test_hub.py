@@ -211,5 +211,5 @@ def test_transformers_is_imported_only_when_it_is_used():
 
 def test_without_transformers(monkeypatch):
     monkeypatch.setitem(sys.modules, "transformers", None)
-    with pytest.raises(PretrainedError, match=r"HW701.*pip install '.\[pretrained\]'"):
+    with pytest.raises(PretrainedError, match=r"HW701.*: pip install 'transformers<6'"):
         load_pretrained("owner/name")

@@ -198,8 +198,8 @@ def cells_within(row: object) -> object:
     cells = next(iter(row.values())) if isinstance(row, dict) and len(row) == 1 else None
     if not isinstance(cells, list) or not all(isinstance(cell, dict) and len(cell) < 2 for cell in cells):
         return row
-    names = {name for cell in cells for name in cell}
-    if len(names) != 1 or name_rank(*names, TEXT_NAMES) is not None:
+    names = [*{name for cell in cells for name in cell}]
+    if len(names) != 1 or name_rank(names[0], TEXT_NAMES) is not None:
         return row
     return [next(iter(cell.values()), None) for cell in cells]
 

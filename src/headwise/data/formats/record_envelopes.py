@@ -22,7 +22,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeGuard
 
 from headwise.core.config import JsonMapping
 from headwise.core.lazy_pattern import lazy_pattern
@@ -150,11 +150,14 @@ def _listed_names(head: Sequence[Record]) -> set[str]:
     }
     if any(_is_text(name, value) for row in fields for name, value in row.items()):
         return set()
-    texts = sum(any(_is_text(name, row[name][0]) for name in single & {*row}) for row in fields)
+    texts = sum(
+        any(_is_text(name, value[0]) for name, value in row.items() if name in single and _is_single(value))
+        for row in fields
+    )
     return single if 2 * texts > len(fields) else set()
 
 
-def _is_single(value: object) -> bool:
+def _is_single(value: object) -> TypeGuard[list[Any]]:
     return isinstance(value, list) and len(value) == 1 and not isinstance(value[0], list | dict)
 
 

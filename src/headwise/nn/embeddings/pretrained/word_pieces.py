@@ -20,6 +20,7 @@ from torch import Tensor, nn
 
 from headwise.core.config import JSON
 from headwise.core.errors import HeadwiseError
+from headwise.core.extras import install_line
 from headwise.data.items.dataset import TextWindow
 from headwise.nn.ragged import Ragged
 
@@ -46,8 +47,8 @@ def import_extra(module: str) -> ModuleType:
         return importlib.import_module(module)
     except ImportError as error:
         raise PretrainedError(
-            f"pretrained encoders need {module}, which cannot be imported ({error}); in the source "
-            "folder of headwise: pip install '.[pretrained]'",
+            f"pretrained encoders need {module}, which cannot be imported ({error}): "
+            f"{install_line('pretrained')}",
             code="HW701",
         ) from error
 
