@@ -110,9 +110,11 @@ _TERMINAL_VARIABLES = ("FORCE_COLOR", "TTY_COMPATIBLE")
 
 def may_be_terminal() -> bool:
     """Whether Rich may take standard error for a terminal; if not, it need not be imported."""
-    return (not sys.stderr.closed and sys.stderr.isatty()) or any(
-        os.environ.get(name) for name in _TERMINAL_VARIABLES
-    )
+    return _is_terminal() or any(os.environ.get(name) for name in _TERMINAL_VARIABLES)
+
+
+def _is_terminal() -> bool:
+    return not sys.stderr.closed and sys.stderr.isatty()
 
 
 _statuses: "list[Status]" = []
@@ -121,8 +123,9 @@ _statuses: "list[Status]" = []
 
 @contextmanager
 def working(text: str) -> Iterator[None]:
-    """Show a status line on the terminal within this context; messages are printed above it."""
-    if not may_be_terminal():
+    """Show a status line on the terminal within this context; messages are printed above it. Logs with
+    colours have none, as each of its frames would be a line there."""
+    if not _is_terminal():
         yield
         return
     from rich.text import Text

@@ -83,6 +83,16 @@ def test_a_model_is_not_ahead_of_itself(call, own):
         assert against["difference"]["interval"] == [0.0, 0.0]
 
 
+def test_a_model_is_not_ahead_of_itself_on_the_items_that_it_was_not_trained_on(call, own):
+    if own.task in ("language-model", "masked-words"):
+        pytest.skip("it does not store which items it was trained on")
+    report = scores(call, own, own.train, own.test, "--against", own.model)
+    against, unseen = report["against"], report["unseen"]
+    assert against["name"].startswith(f"{own.model} (")
+    assert dig(against, own.row.score) == dig(unseen, own.row.score)
+    assert against["difference"]["interval"] == [0.0, 0.0]
+
+
 def test_evaluate_knows_the_test_file_of_the_training(call, own):
     assert scores(call, own, own.test)["baseline"]["name"]
     assert not scores(call, own, own.train).get("baseline")
