@@ -14,8 +14,8 @@ from headwise.core.config import JsonMapping, JsonObject, section_of
 from headwise.core.errors import ConfigError
 from headwise.data.columns.column_names import COLUMN_JOINER, joined_column_names, normal_name
 from headwise.data.columns.file_source import FileHead, look_ahead
+from headwise.data.columns.named_columns import find_column, names_in
 from headwise.data.columns.reading_options import ReadOptions
-from headwise.data.columns.text_columns import find_column, names_in
 from headwise.data.errors import DataError
 from headwise.data.formats import FORMATS
 from headwise.data.items.item_type import ItemType

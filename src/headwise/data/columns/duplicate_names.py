@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from headwise.data.columns.column_names import joined_column_names, name_rank
 from headwise.data.columns.file_source import DataSource, Record
 from headwise.data.columns.multi_label_columns import LABEL_SET_NAMES
+from headwise.data.columns.named_columns import names_in
 from headwise.data.columns.repeated_label_columns import RepeatedLabelColumns
-from headwise.data.columns.text_columns import names_in
 from headwise.data.errors import DataError
 
 

@@ -11,7 +11,8 @@ from headwise.core.text_normalization import without_invisible
 from headwise.data.columns.cell_values import as_text
 from headwise.data.columns.column_names import is_never_label
 from headwise.data.columns.file_source import DataSource, Record
-from headwise.data.columns.text_columns import Columns, choose_text, find_column, names_in
+from headwise.data.columns.named_columns import find_column, names_in
+from headwise.data.columns.text_columns import Columns, choose_text
 
 YES = frozenset({"1", "1.0", "true", "yes", "y", "x", "✓", "✔"})
 NO = frozenset({"0", "0.0", "false", "no", "n"})

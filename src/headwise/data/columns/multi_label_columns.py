@@ -34,6 +34,7 @@ from headwise.data.columns.multi_hot_columns import (
     multi_hot_labels,
     other_flag_columns,
 )
+from headwise.data.columns.named_columns import columns_of, find_column, names_in, tabular_names
 from headwise.data.columns.reading_options import DEFAULT_LABEL_SEPARATOR, MultiLabelOptions, ReadOptions
 from headwise.data.columns.repeated_label_columns import (
     RepeatedLabelColumns,
@@ -45,11 +46,7 @@ from headwise.data.columns.text_columns import (
     Columns,
     ambiguous_columns_error,
     choose_columns,
-    columns_of,
-    find_column,
     named_label_column,
-    names_in,
-    tabular_names,
 )
 from headwise.data.findings import abbreviate
 from headwise.data.items.labels import parse_number

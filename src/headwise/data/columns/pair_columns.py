@@ -17,13 +17,9 @@ from headwise.data.columns.column_names import (
 )
 from headwise.data.columns.file_source import DataSource, Record
 from headwise.data.columns.item_options import PairOptions
+from headwise.data.columns.named_columns import check_distinct_columns, columns_of, find_column
 from headwise.data.columns.soft_label_columns import WEIGHT_NAMES, choose_weight
-from headwise.data.columns.text_columns import (
-    ambiguous_columns_error,
-    check_distinct_columns,
-    columns_of,
-    find_column,
-)
+from headwise.data.columns.text_columns import ambiguous_columns_error
 from headwise.data.errors import DataError
 
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from headwise.data.columns.cell_values import as_text
 from headwise.data.columns.file_source import DataSource, Record
-from headwise.data.columns.text_columns import Columns, names_in
+from headwise.data.columns.named_columns import names_in
+from headwise.data.columns.text_columns import Columns
 
 
 @dataclass(frozen=True)

@@ -16,15 +16,9 @@ from headwise.data.columns.cell_values import as_text
 from headwise.data.columns.column_names import LABEL_NAMES, has_usual_name, name_rank, normal_name
 from headwise.data.columns.file_source import DataSource, Record
 from headwise.data.columns.multi_hot_columns import NO, YES, columns_named, guess_multi_hot_columns
+from headwise.data.columns.named_columns import find_column, names_in, tabular_names
 from headwise.data.columns.reading_options import SoftLabelOptions, WeightOptions, split_names
-from headwise.data.columns.text_columns import (
-    Columns,
-    choose_columns,
-    choose_text,
-    find_column,
-    names_in,
-    tabular_names,
-)
+from headwise.data.columns.text_columns import Columns, choose_columns, choose_text
 from headwise.data.errors import DataError
 from headwise.data.items.labels import TOLERANCE, SoftLabel
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from headwise.core.errors import ConfigError, close_names
+from headwise.core.errors import ConfigError
 from headwise.data.columns.cell_values import as_text
 from headwise.data.columns.column_contents import Column, other_labels_notes, unused_columns_notes
 from headwise.data.columns.column_names import (
@@ -23,6 +23,14 @@ from headwise.data.columns.column_names import (
     normal_name,
 )
 from headwise.data.columns.file_source import DataSource, Record
+from headwise.data.columns.named_columns import (
+    MOST_SHOWN,
+    check_distinct_columns,
+    columns_of,
+    find_column,
+    shortened,
+    tabular_names,
+)
 from headwise.data.columns.span_columns import span_columns, span_rows_error
 from headwise.data.columns.tabular_columns import TabularColumn
 from headwise.data.errors import DataError
@@ -42,9 +50,6 @@ class Columns:
     def label_columns(self) -> tuple[str, ...]:
         """The columns of labels."""
         return () if self.label is None else (self.label,)
-
-
-MOST_SHOWN = 10  # columns in a message
 
 
 def choose_columns(
@@ -142,97 +147,6 @@ def named_label_column(sample: Sequence[Record], *, without: Collection[str | No
     label = _label_column([c for c in columns if c is not _text_column(columns)], needed=False)
     rarely = label is None or label.numbers or normal_name(label.name) in RARELY_LABEL_NAMES
     return None if label is None or rarely else label.name
-
-
-def check_distinct_columns(**columns: object) -> None:
-    """Check that no two options name the same column.
-
-    Args:
-        columns: The column that each option names, by the option's name; None if the option is not given.
-
-    Raises:
-        ConfigError: Two options name the same column.
-    """
-    option_of: dict[object, str] = {}
-    for option, column in columns.items():
-        if column is not None and (first_option := option_of.setdefault(column, option)) != option:
-            flags = (f"--{name.replace('_', '-')}" for name in (first_option, option))
-            raise ConfigError(f"{' and '.join(flags)} name the same column; each needs its own")
-
-
-def find_column(requested: str, names: Sequence[str], source: DataSource, flag: str) -> int:
-    """The index of a column given by its name (spacing and case aside) or by its number from 1.
-
-    Raises:
-        DataError: HW111.
-    """
-    if requested in names:
-        return list(names).index(requested)
-    normal = [normal_name(name) for name in names]
-    if normal.count(normal_name(requested)) == 1:
-        return normal.index(normal_name(requested))
-    if requested.isdecimal() and len(requested) < 10 and 1 <= int(requested) <= len(names):
-        return int(requested) - 1
-    close = close_names(requested, names)
-    advice = f"did you mean {flag} {close[0]!r}?" if close else f"give another {flag}"
-    if len(parts := [normal_name(part) for part in requested.split(",")]) > 1 and {*parts} <= {*normal}:
-        advice = f"{flag} names one column"
-        if flag == "--text-column":
-            together = COLUMN_JOINER.join(part.strip() for part in requested.split(","))
-            advice = f"give {flag} {together!r} to read several as one text"
-    raise DataError(
-        "HW111",
-        f"there is no column {requested!r}",
-        expected=f"one of {_list_names(names)}, or a number from 1 to {len(names)}",
-        advice=advice,
-        path=source.path,
-    )
-
-
-def tabular_names(sample: Sequence[Record], source: DataSource) -> list[str]:
-    """The names of the requested columns beside the text, as the file spells them.
-
-    Raises:
-        DataError: HW111, there is no such column; HW147, the file lacks one that the model was trained on.
-    """
-    names, spelt = names_in(sample), list[str]()
-    for column in source.options.tabular_columns:
-        try:
-            spelt.append(names[find_column(column.name, names, source, "--features")])
-        except DataError as error:
-            if not source.trained:
-                raise
-            needed = ", ".join(repr(column.name) for column in source.options.tabular_columns)
-            raise DataError(
-                "HW147",
-                f"there is no column {column.name!r}, which the model was trained on beside the text",
-                expected=f"the column{'s' * (',' in needed)} {needed}",
-                advice="add it; its cells may be empty where a value is not known",
-                path=source.path,
-            ) from error
-    return spelt
-
-
-def _list_names(names: Sequence[str]) -> str:
-    """The first names, and how many more there are."""
-    shown = ", ".join(_shortened(name) for name in names[:MOST_SHOWN])
-    rest = len(names) - MOST_SHOWN
-    return f"{shown} and {rest:,} more" if rest > 0 else shown
-
-
-def names_in(sample: Sequence[Record]) -> list[str]:
-    """The names of the columns of the sample, in their order."""
-    return list(dict.fromkeys(name for record in sample for name in record.fields))
-
-
-def columns_of(sample: Sequence[Record]) -> list[Column]:
-    """The columns of the sample, in their order."""
-    columns = []
-    for name in names_in(sample):
-        values = [record.fields.get(name) for record in sample]
-        strings = any(isinstance(value, str) for value in values)
-        columns.append(Column(name, [as_text(value) for value in values], strings))
-    return columns
 
 
 def _columns_of_text(requested: str, columns: Sequence[Column], source: DataSource) -> list[Column]:
@@ -393,7 +307,7 @@ def ambiguous_columns_error(
     if len(columns) > MOST_SHOWN:  # those first that can be one
         listed.sort(key=lambda place: place[1].is_never_label or place[1].identifies or not place[1].varies)
     for number, column in listed:
-        examples = [_shortened(value) for value in dict.fromkeys(column.values)][:3]
+        examples = [shortened(value) for value in dict.fromkeys(column.values)][:3]
         shown.append(f"\n  {number} {column.name!r}: {', '.join(examples)}")
     lists = list[str]()
     for column in columns:
@@ -405,7 +319,7 @@ def ambiguous_columns_error(
                 for path, inner_value in [(column.name, value), *inner]
                 if isinstance(inner_value, list) and inner_value and isinstance(inner_value[0], list | dict)
             ]
-            shown += [f"\n  {path}: {_shortened(as_text(value))}" for path, value in inner]
+            shown += [f"\n  {path}: {shortened(as_text(value))}" for path, value in inner]
     if len(shown) > MOST_SHOWN:
         shown[MOST_SHOWN:] = [f"\n  and {len(shown) - MOST_SHOWN:,} more"]
     advice = f"give {flags} with one of these names or numbers:{''.join(shown)}"
@@ -442,8 +356,3 @@ def _inner_values(path: str, value: object) -> Iterator[tuple[str, object]]:
         objects = ((number, item) for number, item in enumerate(value) if isinstance(item, dict))
         for number, item in objects:
             yield from _inner_values(f"{path}.{number}", item)
-
-
-def _shortened(value: str) -> str:
-    value = " ".join(value.split())
-    return repr(value if len(value) <= 40 else value[:39] + "…")

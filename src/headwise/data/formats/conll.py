@@ -18,7 +18,7 @@ from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.columns.column_names import normal_name
 from headwise.data.columns.file_source import DataSource, fraction_true, values_recur
 from headwise.data.columns.item_options import TagOptions
-from headwise.data.columns.text_columns import check_distinct_columns, find_column
+from headwise.data.columns.named_columns import check_distinct_columns, find_column
 from headwise.data.errors import DataError
 from headwise.data.files.text_lines import Line, without_returns
 from headwise.data.formats.tag_checks import look_like_words, marks_entities, shown_tags

@@ -17,7 +17,7 @@ from itertools import chain, pairwise
 from headwise.data.columns.column_names import most_usual_column
 from headwise.data.columns.file_source import DataSource, fraction_true
 from headwise.data.columns.item_options import TagOptions
-from headwise.data.columns.text_columns import check_distinct_columns, find_column
+from headwise.data.columns.named_columns import check_distinct_columns, find_column
 from headwise.data.errors import DataError
 from headwise.data.files.text_lines import Line
 from headwise.data.formats.conll import TAG_NAMES, TOKEN_NAMES, Block, TokenColumns, check_cells

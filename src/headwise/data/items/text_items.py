@@ -24,6 +24,7 @@ from headwise.data.columns.multi_label_columns import (
     lists_words_of_text,
     separator_of,
 )
+from headwise.data.columns.named_columns import columns_of
 from headwise.data.columns.pair_columns import named_texts, parallel_texts
 from headwise.data.columns.reading_options import (
     MultiLabelOptions,
@@ -32,7 +33,6 @@ from headwise.data.columns.reading_options import (
     WeightOptions,
 )
 from headwise.data.columns.tabular_columns import TabularColumn
-from headwise.data.columns.text_columns import columns_of
 from headwise.data.errors import DataError, OnError, raise_error
 from headwise.data.formats import FORMATS
 from headwise.data.items.dataset import Dataset, InputRows

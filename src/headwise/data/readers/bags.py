@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from headwise.data.columns.column_names import LABEL_NAMES, normal_name
 from headwise.data.columns.file_source import DataSource, look_ahead
 from headwise.data.columns.item_options import DEFAULT_BAG_OPTIONS, BagFormat, BagOptions
+from headwise.data.columns.named_columns import find_column
 from headwise.data.columns.reading_options import ReadOptions
-from headwise.data.columns.text_columns import find_column
 from headwise.data.errors import DataError, OnError, raise_error
 from headwise.data.files.archives import read_member_lines
 from headwise.data.formats.csv import read_cells

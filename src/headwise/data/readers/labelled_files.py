@@ -16,6 +16,7 @@ from headwise.data.columns.duplicate_names import check_duplicate_names, duplica
 from headwise.data.columns.file_source import DataSource, Record, look_ahead
 from headwise.data.columns.multi_hot_columns import MultiHotColumns
 from headwise.data.columns.multi_label_columns import cells_of, choose_multi_label_columns, is_unlabelled
+from headwise.data.columns.named_columns import names_in, tabular_names
 from headwise.data.columns.reading_options import (
     DEFAULT_READ_OPTIONS,
     MultiLabelOptions,
@@ -30,7 +31,7 @@ from headwise.data.columns.soft_label_columns import (
     read_weight,
 )
 from headwise.data.columns.tabular_columns import TabularColumn
-from headwise.data.columns.text_columns import Columns, choose_columns, names_in, tabular_names
+from headwise.data.columns.text_columns import Columns, choose_columns
 from headwise.data.errors import NO_LABEL_CODES, DataError, OnError, raise_error
 from headwise.data.files.label_folders import is_flat
 from headwise.data.files.parquet import parquet_columns
