@@ -317,3 +317,31 @@ def test_the_seconds_of_a_run_do_not_count_the_linear_model(make_objective, tmp_
     objective = make_objective()
     progress = run_epochs(objective.model, objective, CONFIG, tmp_path, unused=unused)
     assert 0 < progress.seconds < 1000 < clock.now
+
+
+@pytest.mark.parametrize("early", [True, False])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_need_not_wait_for_the_linear_model(make_objective, tmp_path, whole, number, early):
+    """The state is saved before, and the resumed run is the same run."""
+    config = TrainConfig(**{**vars(CONFIG), "checkpoint_seconds": 1e9})
+    objective, continued = make_objective(), []
+
+    def unused() -> bool:
+        os.kill(os.getpid(), number)
+        continued.append("after the signal")
+        return False
+
+    if early:  # while the epoch is evaluated
+
+        def evaluate():
+            os.kill(os.getpid(), number)
+            return type(objective).evaluate(objective)
+
+        objective.evaluate = evaluate
+    with pytest.raises(TrainingInterrupted, match=r"in epoch 1 after \d+ updates.*--resume") as raised:
+        run_epochs(objective.model, objective, config, tmp_path, unused=unused)
+    assert (raised.value.signal, continued) == (number, [])
+    objective = make_objective(seed=7)
+    progress = run_epochs(objective.model, objective, config, tmp_path, resume=True, unused=lambda: False)
+    assert comparable(progress) == comparable(whole[1])
+    assert same(whole[0], weights(objective))

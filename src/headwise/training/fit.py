@@ -234,8 +234,6 @@ class _NetworkTrainer:
         stops &= not uses_folds(self.task, parts, run_config)
 
         def is_unused() -> bool:
-            if not stops:
-                return False
             self.stage(self.task.post_training_step)  # of many items it takes minutes
             return fitter.encoder_is_unused()
 
@@ -248,7 +246,7 @@ class _NetworkTrainer:
             identity={"texts": hashes, **run_config.to_json(), **warm_start},
             rates=learning_rates(run_config) if isinstance(model, WordModel) else {},
             until=until,
-            unused=is_unused,
+            unused=is_unused if stops else None,
             where=item_locator(parts),
             report=report,
         )

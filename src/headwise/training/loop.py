@@ -8,6 +8,7 @@ resumed ends with the same weights as an uninterrupted one. What the loop needs 
 """
 
 import math
+import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -28,6 +29,7 @@ from headwise.nn.embeddings.word_reading import RowEmbedding
 from headwise.training.optimizer import AdamW
 from headwise.training.run_state import (
     OutOfMemoryRetry,
+    RecordedSignals,
     RunProgress,
     check_tensors,
     digest_of,
@@ -123,7 +125,7 @@ def run_epochs(
     identity: JsonObject | None = None,
     rates: Mapping[str, float] | None = None,
     until: int | None = None,
-    unused: Callable[[], bool] = lambda: False,
+    unused: Callable[[], bool] | None = None,
     where: Callable[[int], str] | None = None,
     report: Callable[[EpochReport], None] = lambda _: None,
 ) -> RunProgress:
@@ -155,6 +157,7 @@ def run_epochs(
     run = _TrainingRun(model, objective, config, folder, identity, rates or {}, until)
     run.where, run.unused = where or run.where, unused
     with record_signals() as stop, run.optimizer.postponed():
+        run.stop = stop
         if resume:
             run.load()
         else:
@@ -223,7 +226,8 @@ class _TrainingRun:
         )
         self.progress = RunProgress()
         self.where: Callable[[int], str] = lambda text: f"text {text + 1:,}"
-        self.unused: Callable[[], bool] = lambda: False
+        self.unused: Callable[[], bool] | None = None
+        self.stop = RecordedSignals()
         self._lengths = objective.lengths
         self.steps = config.epochs * -(-len(self._plan(0)) // config.accumulate)
         self._saved = self._started = self._updated = time.monotonic()
@@ -324,8 +328,14 @@ class _TrainingRun:
             self.average[name].lerp_(parameter.detach(), 1 - decay)
 
     def finish_epoch(self) -> EpochReport:
-        """Evaluate the model on dev, keep it if it is the best so far, and save the state."""
+        """Evaluate the model on dev, keep it if it is the best so far, and save the state.
+
+        Raises:
+            TrainingInterrupted: A signal came while it was found out whether the model is unused.
+        """
         config, progress = self.config, self.progress
+        if self.unused is not None:  # which takes minutes for many items
+            self.save()
         began = time.monotonic()
         self.optimizer.apply_postponed()
         with self._averaged_weights():
@@ -333,7 +343,7 @@ class _TrainingRun:
             with torch.no_grad():
                 scores = dict(self.objective.evaluate())
                 progress.seconds += time.monotonic() - began  # without the linear model
-                unused = self.unused()
+                unused = self.unused is not None and self._is_unused(self.unused)
             merit = config.selection_score(progress.epoch, scores)
             if merit > progress.best_score or self.until is not None:
                 progress.best_score, progress.best_epoch, progress.stale = merit, progress.epoch, 0
@@ -356,6 +366,19 @@ class _TrainingRun:
             if path != self._best(progress.best_epoch):
                 path.unlink()
         return done
+
+    def _is_unused(self, unused: Callable[[], bool]) -> bool:
+        """Whether the model is unused. Signals act at once meanwhile, as the state is saved."""
+        stop = self.stop
+        stop.act_at_once = True
+        try:
+            if stop:
+                raise KeyboardInterrupt
+            return unused()
+        except KeyboardInterrupt:
+            raise self.interrupted(stop[0] if stop else signal.SIGINT) from None
+        finally:
+            stop.act_at_once = False
 
     @contextmanager
     def _averaged_weights(self) -> Iterator[None]:

@@ -223,11 +223,21 @@ def restore_generators(tensors: dict[str, Tensor], device: torch.device) -> None
         raise HeadwiseError(f"the saved random state is damaged: {error}", code="HW402") from None
 
 
+class RecordedSignals(list[int]):
+    """The numbers of the signals so far.
+
+    Attributes:
+        act_at_once: Whether the first signal raises KeyboardInterrupt, too.
+    """
+
+    act_at_once = False
+
+
 @contextmanager
-def record_signals() -> Iterator[list[int]]:
+def record_signals() -> Iterator[RecordedSignals]:
     """Record Ctrl-C, SIGTERM and SIGHUP (a closed terminal) for the training loop, which checks between
     updates; a second signal acts at once. Ignored signals, as under nohup, stay ignored."""
-    caught: list[int] = []
+    caught = RecordedSignals()
     if threading.current_thread() is not threading.main_thread():
         yield caught  # signals can only be handled in the main thread
         return
@@ -236,6 +246,8 @@ def record_signals() -> Iterator[list[int]]:
         if caught:
             raise KeyboardInterrupt
         caught.append(number)
+        if caught.act_at_once:
+            raise KeyboardInterrupt
 
     names = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has no SIGHUP
     numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
