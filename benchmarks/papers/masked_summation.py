@@ -23,7 +23,8 @@ from headwise.nn.encoders.encoder_configs import output_width
 from headwise.nn.encoders.pooling import Readout
 from headwise.nn.encoders.star_transformer import StarStep, StarTransformer
 from headwise.nn.encoders.transformer_configs import StarTransformerConfig
-from headwise.nn.ragged import Layout, Ragged
+from headwise.nn.layout import Layout
+from headwise.nn.ragged import Ragged
 
 LENGTH, FEATURES, MARKED, WIDTH = 200, 10, 10, 100
 _HEADS = {"heads": 10, "head_size": 10, "layers": 2}

@@ -15,8 +15,8 @@ from benchmarks.common.timing import interleaved
 from benchmarks.speed.speed_table import Result, Row
 from headwise.nn.attention import sdpa
 from headwise.nn.attention.cpu import banded
+from headwise.nn.layout import Layout
 from headwise.nn.priors import Prior, parse_prior
-from headwise.nn.ragged import Layout
 
 HEADS, TOKENS = 4, 2048
 SIZES = (30, 50, 64)

@@ -25,8 +25,8 @@ from benchmarks.speed.speed_training import MS, OWN, training_step
 from headwise.nn.attention import attention
 from headwise.nn.attention.gpu import triton_band
 from headwise.nn.encoders import MSTransformerConfig, TransformerConfig
+from headwise.nn.layout import Layout
 from headwise.nn.priors import Band, Prior, Window
-from headwise.nn.ragged import Layout
 from headwise.text.text_features import EncodedText
 from headwise.text.vocabulary import Vocabulary
 

@@ -38,12 +38,13 @@ if TYPE_CHECKING:
     from headwise.data.doctor.diagnose import doctor_files
     from headwise.data.readers.tagged_files import read_tagged
     from headwise.nn.encoders import MSTransformer, MSTransformerConfig, Transformer, TransformerConfig
+    from headwise.nn.layout import Layout
     from headwise.nn.networks.attention_inspection import attention_weights
     from headwise.nn.networks.model_config import ModelConfig
     from headwise.nn.networks.text_models import TextClassifierModel
     from headwise.nn.networks.trained_models import TrainedModel
     from headwise.nn.priors import Everything, Window, allocate_scales
-    from headwise.nn.ragged import Layout, Ragged
+    from headwise.nn.ragged import Ragged
     from headwise.runtime.outputs import Prediction
     from headwise.training.callbacks import TrainingCallback
 
@@ -78,7 +79,8 @@ _NAMES = {
     "nn.networks.text_models": ("TextClassifierModel",),
     "nn.networks.trained_models": ("TrainedModel",),
     "nn.priors": ("Everything", "Window", "allocate_scales"),
-    "nn.ragged": ("Layout", "Ragged"),
+    "nn.layout": ("Layout",),
+    "nn.ragged": ("Ragged",),
     "runtime.outputs": ("Prediction",),
     "training.callbacks": ("TrainingCallback",),
 }

@@ -6,8 +6,8 @@ from torch import nn
 from torch._C._functorch import is_functorch_wrapped_tensor
 
 from headwise.nn.encoders.bp_graph import partition_graph
+from headwise.nn.layout import Layout
 from headwise.nn.priors.terms import distance_sinusoids
-from headwise.nn.ragged import Layout
 from headwise.nn.torch_modes import cacheable_tensors
 
 

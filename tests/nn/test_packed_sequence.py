@@ -4,8 +4,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from headwise.nn.layout import Layout
 from headwise.nn.packed_sequence import pack_layout
-from headwise.nn.ragged import Layout
 
 
 def test_by_hand():

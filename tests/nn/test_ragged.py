@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from headwise.nn.ragged import Layout, Ragged
+from headwise.nn.layout import Layout
+from headwise.nn.ragged import Ragged
 
 LENGTHS = [(), (0,), (1,), (0, 0), (3, 0, 1, 5), (0, 2, 2), (4, 4), (1, 0)]
 TAILS = [(), (3,), (2, 3)]

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from headwise.nn.ragged import Layout
+from headwise.nn.layout import Layout
 from headwise.nn.torch_modes import cacheable_tensors
 
 

@@ -30,9 +30,10 @@ from headwise.nn.embeddings.base_embedding import BaseEmbedding
 from headwise.nn.embeddings.encoded_batches import batch_of
 from headwise.nn.embeddings.pretrained import PretrainedEmbedding
 from headwise.nn.embeddings.word_embedding import tagger_words
+from headwise.nn.layout import Layout
 from headwise.nn.networks.linear_members import TagLinearBuffers
 from headwise.nn.networks.tag_model import TagModel
-from headwise.nn.ragged import Layout, Ragged
+from headwise.nn.ragged import Ragged
 from headwise.training.cross_fitting import OutOfFold
 from headwise.training.memoized_fits import memoized
 from headwise.training.train_result import ModelEnsembleFitter, PostTrainingFit

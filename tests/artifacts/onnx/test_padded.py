@@ -7,7 +7,8 @@ from headwise.artifacts.onnx.padded_encoders import PaddedLayout, on_padded
 from headwise.nn.encoders import ENCODERS
 from headwise.nn.encoders.encoder_configs import output_width
 from headwise.nn.encoders.pooling import Readout
-from headwise.nn.ragged import Layout, Ragged
+from headwise.nn.layout import Layout
+from headwise.nn.ragged import Ragged
 
 from .conftest import ROWS, SMALL
 

@@ -16,9 +16,10 @@ from headwise.artifacts.onnx.onnx_models import OnnxPairNetwork
 from headwise.artifacts.onnx.padded_network import PairGraph
 from headwise.nn.encoders.encoder import Encoded
 from headwise.nn.encoders.encoder_configs import WindowsConfig
+from headwise.nn.layout import Layout
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import PairModel
-from headwise.nn.ragged import Layout, Ragged
+from headwise.nn.ragged import Ragged
 from headwise.nn.task_layers.layer_configs import ClassifierConfig, PairConfig
 from headwise.runtime.pair_network import PairNetwork
 from headwise.text.text_configs import WordConfig

@@ -20,10 +20,11 @@ from headwise.linear.tag_crf import fit_crf
 from headwise.metrics.tag_schemes import scheme_constraints
 from headwise.nn.encoders import ENCODERS
 from headwise.nn.encoders.encoder_configs import WindowsConfig
+from headwise.nn.layout import Layout
 from headwise.nn.networks.linear_members import TagLinearBuffers
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.tag_model import TagModel
-from headwise.nn.ragged import Layout, Ragged
+from headwise.nn.ragged import Ragged
 from headwise.nn.task_layers.crf import CRF
 from headwise.nn.task_layers.layer_configs import TaggerConfig
 from headwise.runtime.chain_tagger import CrfScores

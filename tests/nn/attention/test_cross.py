@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from headwise.core.errors import ConfigError
 from headwise.nn.attention import attention
 from headwise.nn.attention.cross import _cross_plan, cross_attention
+from headwise.nn.layout import Layout
 from headwise.nn.priors import Everything
-from headwise.nn.ragged import Layout
 
 LENGTHS = {  # queries and keys of each text
     "no texts": ((), ()),

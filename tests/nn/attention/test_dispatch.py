@@ -6,8 +6,8 @@ import torch
 from headwise.core.errors import ConfigError
 from headwise.nn.attention import IMPLEMENTATIONS, attention, choose
 from headwise.nn.attention.dispatch import Implementation
+from headwise.nn.layout import Layout
 from headwise.nn.priors import Everything, Window
-from headwise.nn.ragged import Layout
 
 LAYOUT = Layout([2, 1])
 PRIORS = [Everything(), Window(width=3)]

@@ -6,7 +6,7 @@ import torch
 
 from headwise.nn.attention.cpu import edges
 from headwise.nn.attention.cpu.edges import Tiles, Trees, tile_attention, tree_attention
-from headwise.nn.ragged import Layout
+from headwise.nn.layout import Layout
 
 LENGTHS = (5, 0, 1, 37, 2, 18)
 HEADS = 2

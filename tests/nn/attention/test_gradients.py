@@ -10,8 +10,9 @@ from headwise.nn.attention import SelfAttention
 from headwise.nn.attention.cpu import edges
 from headwise.nn.attention.cpu.banded import attention as attend
 from headwise.nn.encoders import ENCODERS
+from headwise.nn.layout import Layout
 from headwise.nn.priors import Everything, Forward, Window, WordDistance
-from headwise.nn.ragged import Layout, Ragged
+from headwise.nn.ragged import Ragged
 
 SIZES = [2, 0, 3, 1]
 

@@ -9,8 +9,8 @@ import torch
 from headwise.core import native
 from headwise.nn.attention.cpu import banded, edges
 from headwise.nn.attention.cpu.edges import Tiles, Trees, tile_attention, tree_attention
+from headwise.nn.layout import Layout
 from headwise.nn.priors import Everything, Window
-from headwise.nn.ragged import Layout
 
 ROUNDS = 300
 EXTREMES = (-(2**63), -(2**40), -65, -1, 0, 1, 2, 7, 64, 2**31, 2**40, 2**63 - 1)

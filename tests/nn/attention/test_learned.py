@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.nn.attention import IMPLEMENTATIONS, SelfAttention, attention, choose
 from headwise.nn.attention.sdpa import Plan
+from headwise.nn.layout import Layout
 from headwise.nn.priors import (
     AdaptiveSpan,
     Backward,
@@ -37,7 +38,7 @@ from headwise.nn.priors import (
     WordDistance,
 )
 from headwise.nn.priors.learned import Tuned, attach_terms, learned_modules
-from headwise.nn.ragged import Layout, Ragged
+from headwise.nn.ragged import Ragged
 
 WIDTH, SIZE = 6, 4
 LENGTHS = (5, 0, 12, 1, 2, 5)

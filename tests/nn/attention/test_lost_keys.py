@@ -6,8 +6,8 @@ import torch
 
 from headwise.nn.attention import reference
 from headwise.nn.attention.cpu import banded
+from headwise.nn.layout import Layout
 from headwise.nn.priors import parse_prior
-from headwise.nn.ragged import Layout
 from headwise.runtime.banded_plan import Band, BandedPlan
 
 LENGTHS = [200, 0, 7, 90]

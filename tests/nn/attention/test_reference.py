@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from headwise.nn.attention.reference import attention
+from headwise.nn.layout import Layout
 from headwise.nn.priors import Backward, Earlier, Everything, Forward, PositionPairs, Window, WordDistance
-from headwise.nn.ragged import Layout
 
 LENGTHS = [(), (0,), (1,), (5, 0, 1, 2), (3, 3)]
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from headwise.nn.attention import reference, sdpa
 from headwise.nn.attention.sdpa import Plan, _runs_of_heads, attention
+from headwise.nn.layout import Layout
 from headwise.nn.priors import Backward, Earlier, Everything, Forward, Prior, Window, WordDistance
-from headwise.nn.ragged import Layout
 
 
 @settings(deadline=None, max_examples=80)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from headwise.core.errors import ConfigError
 from headwise.nn.attention import IMPLEMENTATIONS, attention, choose, reference
+from headwise.nn.layout import Layout
 from headwise.nn.priors import (
     Backward,
     Child,
@@ -40,7 +41,6 @@ from headwise.nn.priors import (
     alibi,
     allocate_scales,
 )
-from headwise.nn.ragged import Layout
 
 CASES = {
     "everything": [Everything()] * 2,

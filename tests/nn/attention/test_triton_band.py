@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from headwise.core.errors import ConfigError
 from headwise.nn.attention import SelfAttention, attention, choose, reference
 from headwise.nn.attention.gpu import triton_band
+from headwise.nn.layout import Layout
 from headwise.nn.priors import (
     Backward,
     Earlier,
@@ -28,7 +29,7 @@ from headwise.nn.priors import (
     WordDistance,
     alibi,
 )
-from headwise.nn.ragged import Layout, Ragged
+from headwise.nn.ragged import Ragged
 
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 HALF = torch.bfloat16 if DEVICE.type == "cuda" else torch.float16  # the interpreter has no bfloat16

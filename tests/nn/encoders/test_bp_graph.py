@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwise.nn.encoders.bp_graph import partition_graph
-from headwise.nn.ragged import Layout
+from headwise.nn.layout import Layout
 
 
 def levels_of(n):

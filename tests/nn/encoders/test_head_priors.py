@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from headwise.core.config import from_dict
 from headwise.core.errors import ConfigError
 from headwise.nn.encoders import ENCODERS, MSSAN
+from headwise.nn.layout import Layout
 from headwise.nn.priors import PRIORS, GlobalTokens, parse_heads, parse_prior
-from headwise.nn.ragged import Layout, Ragged
+from headwise.nn.ragged import Ragged
 
 SMALL = {"width": 8, "heads": 4, "head_size": 3, "layers": 2}
 NAMES = ["transformer", "ms-transformer", "ms-san"]

@@ -9,8 +9,9 @@ from headwise.nn.encoders import MSSAN, MSSANConfig
 from headwise.nn.encoders.encoder import Encoded
 from headwise.nn.encoders.ms_san import FusionGate
 from headwise.nn.encoders.pooling import AttentivePooling, Readout
+from headwise.nn.layout import Layout
 from headwise.nn.priors import Backward, Everything, Forward, Prior, Shaw, TransformerXL, WordDistance
-from headwise.nn.ragged import Layout, Ragged
+from headwise.nn.ragged import Ragged
 from headwise.text.syntax import tree_distances
 
 WIDTH = 12

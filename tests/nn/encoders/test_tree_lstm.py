@@ -5,7 +5,8 @@ import torch
 
 from headwise.core.errors import HeadwiseError
 from headwise.nn.encoders import TreeLSTM, TreeLSTMConfig
-from headwise.nn.ragged import Layout, Ragged
+from headwise.nn.layout import Layout
+from headwise.nn.ragged import Ragged
 from headwise.text.parse_files import constituency_heads
 
 WIDTH, HIDDEN = 5, 4

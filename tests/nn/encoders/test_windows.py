@@ -27,7 +27,8 @@ from headwise.nn.encoders import (
 )
 from headwise.nn.encoders.encoder_configs import WindowsConfig, default_words
 from headwise.nn.encoders.long_texts import encode_in_windows
-from headwise.nn.ragged import Layout, Ragged
+from headwise.nn.layout import Layout
+from headwise.nn.ragged import Ragged
 from headwise.text.syntax import tree_distances
 
 SIZES = (37, 0, 1, 12, 13, 90)

@@ -23,8 +23,9 @@ from headwise.nn.layers.fused import (
     plain_gate,
     plain_perceptron,
 )
+from headwise.nn.layout import Layout
 from headwise.nn.priors import Forward, Window
-from headwise.nn.ragged import Layout, Ragged
+from headwise.nn.ragged import Ragged
 from headwise.nn.task_layers.layer_configs import ClassifierConfig
 from headwise.nn.task_layers.output_layers import Classifier
 

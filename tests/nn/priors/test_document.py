@@ -12,6 +12,7 @@ from headwise.nn.attention.reference import attention as reference
 from headwise.nn.attention.sdpa import attention as fused
 from headwise.nn.encoders.encoder import Encoded
 from headwise.nn.encoders.long_texts import encode_in_windows
+from headwise.nn.layout import Layout
 from headwise.nn.priors import (
     Forward,
     GlobalTokens,
@@ -22,7 +23,7 @@ from headwise.nn.priors import (
     Window,
     WordDistance,
 )
-from headwise.nn.ragged import Layout, Ragged
+from headwise.nn.ragged import Ragged
 
 PRIORS = [
     SameSentence(),

@@ -6,6 +6,7 @@ from torch.nn.attention.flex_attention import create_mask, flex_attention
 
 from headwise.core.errors import ConfigError
 from headwise.nn.attention.reference import attention
+from headwise.nn.layout import Layout
 from headwise.nn.priors import (
     Dilated,
     Earlier,
@@ -21,7 +22,6 @@ from headwise.nn.priors import (
     WordDistance,
     flex_mods,
 )
-from headwise.nn.ragged import Layout
 
 PRIORS = (
     Everything(),

@@ -5,6 +5,7 @@ import torch
 
 from headwise.core.errors import ConfigError
 from headwise.nn.attention import SelfAttention
+from headwise.nn.layout import Layout
 from headwise.nn.networks.head_pruning import described_priors
 from headwise.nn.priors import (
     AdaptiveSpan,
@@ -20,7 +21,7 @@ from headwise.nn.priors import (
     alibi,
 )
 from headwise.nn.priors.learned import learned_modules
-from headwise.nn.ragged import Layout, Ragged
+from headwise.nn.ragged import Ragged
 
 
 def score_of(prior, length=6, heads=4, head=0):

@@ -258,7 +258,7 @@ class OwnBand(Prior):
 )
 def test_a_wrong_band_is_told_at_first_use(off, message):
     from headwise.nn.attention import attention
-    from headwise.nn.ragged import Layout
+    from headwise.nn.layout import Layout
 
     rows = torch.randn(125, 1, 4)
     for prior in (OwnBand(off), OwnBand(off) + Window(width=99)):
@@ -269,7 +269,7 @@ def test_a_wrong_band_is_told_at_first_use(off, message):
 def test_a_right_band_is_used():
     from headwise.nn.attention import attention
     from headwise.nn.attention.bands import band_of
-    from headwise.nn.ragged import Layout
+    from headwise.nn.layout import Layout
 
     rows, layout = torch.randn(125, 1, 4), Layout([120, 5])
     assert band_of(OwnBand(), layout) is not None
@@ -290,7 +290,7 @@ class NotSelf(OwnBand):
 
 def test_a_word_that_does_not_see_itself_as_it_says():
     from headwise.nn.attention.bands import band_of
-    from headwise.nn.ragged import Layout
+    from headwise.nn.layout import Layout
 
     with pytest.raises(ConfigError, match="says that every word sees itself"):
         band_of(NotSelf(), Layout([3]))

@@ -14,8 +14,9 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from headwise.nn.encoders import Transformer, TransformerConfig
+from headwise.nn.layout import Layout
 from headwise.nn.priors import PRIORS, PositionPairs, Sum, parse_prior
-from headwise.nn.ragged import Layout, Ragged
+from headwise.nn.ragged import Ragged
 from headwise.text.syntax import tree_distances
 
 FILLER, A, B = 0, 1, 2

@@ -19,9 +19,10 @@ from headwise.nn.attention.reference import attention as reference
 from headwise.nn.attention.sdpa import attention as fused
 from headwise.nn.encoders.encoder import Encoded
 from headwise.nn.encoders.long_texts import encode_in_windows
+from headwise.nn.layout import Layout
 from headwise.nn.networks.text_models import TextClassifierModel
 from headwise.nn.priors import PRIORS, Forward, GlobalTokens, Matrix, PositionPairs, TextMatrix, register
-from headwise.nn.ragged import Layout, Ragged
+from headwise.nn.ragged import Ragged
 
 LENGTHS = (5, 0, 1, 3, 5)
 

@@ -9,9 +9,10 @@ from headwise.nn.attention.reference import attention as reference
 from headwise.nn.attention.sdpa import attention as fused
 from headwise.nn.encoders.encoder import Encoded
 from headwise.nn.encoders.long_texts import encode_in_windows
+from headwise.nn.layout import Layout
 from headwise.nn.networks.head_pruning import described_priors
 from headwise.nn.priors import Child, Parent, PositionPairs, Sibling, Sink, TreeRelations
-from headwise.nn.ragged import Layout, Ragged
+from headwise.nn.ragged import Ragged
 
 # "Two kids at a ballgame wash their hands", a fragment of two roots, a word.
 HEADS = ([2, 6, 5, 5, 2, 0, 8, 6], [0, 1, 0, 3, 3], [0])

@@ -8,8 +8,9 @@ import torch
 
 from headwise.core.errors import ConfigError
 from headwise.nn.attention import SelfAttention
+from headwise.nn.layout import Layout
 from headwise.nn.priors import Everything, GlobalTokens, Prior, Window
-from headwise.nn.ragged import Layout, Ragged
+from headwise.nn.ragged import Ragged
 
 
 @dataclass(frozen=True)

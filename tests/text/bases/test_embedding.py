@@ -6,7 +6,8 @@ import torch
 
 from headwise import TextClassifier
 from headwise.nn.embeddings.base_embedding import BaseEmbedding
-from headwise.nn.ragged import Layout, Ragged
+from headwise.nn.layout import Layout
+from headwise.nn.ragged import Ragged
 from headwise.text.static_embeddings import BaseError, StaticEmbeddings
 from headwise.text.static_embeddings.base_vectors import BaseTokens, QuantizedMatrix
 from headwise.text.text_configs import BaseConfig

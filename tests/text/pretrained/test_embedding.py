@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from headwise.core.errors import ConfigError
 from headwise.core.tokenizer import PennTokenizer
 from headwise.nn.embeddings.pretrained import PretrainedEmbedding
-from headwise.nn.ragged import Layout
+from headwise.nn.layout import Layout
 from headwise.text.text_configs import PretrainedConfig
 
 transformers = pytest.importorskip("transformers", reason="needs pip install '.[pretrained]'")

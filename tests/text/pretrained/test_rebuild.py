@@ -7,7 +7,7 @@ import torch
 
 from headwise.artifacts.load import _SkipInitialisation
 from headwise.nn.embeddings.pretrained import PretrainedEmbedding, PretrainedError
-from headwise.nn.ragged import Layout
+from headwise.nn.layout import Layout
 from headwise.text.text_configs import PretrainedConfig
 
 transformers = pytest.importorskip("transformers", reason="needs pip install '.[pretrained]'")

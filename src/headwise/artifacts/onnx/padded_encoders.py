@@ -20,7 +20,8 @@ from headwise.nn.encoders.encoder import Encoded, Positions, sinusoids
 from headwise.nn.encoders.set_transformer import MAB, LearnedSet
 from headwise.nn.encoders.star_transformer import StarStep, StarTransformer
 from headwise.nn.encoders.transformer_configs import Ring
-from headwise.nn.ragged import Layout, Ragged
+from headwise.nn.layout import Layout
+from headwise.nn.ragged import Ragged
 
 
 class PaddedLayout(Layout):

@@ -9,9 +9,9 @@ from torch import Tensor
 
 from headwise.core.errors import ConfigError
 from headwise.nn.attention import reference
+from headwise.nn.layout import Layout
 from headwise.nn.priors import Band, Prior
 from headwise.nn.priors.validation import check_band, is_built_in
-from headwise.nn.ragged import Layout
 from headwise.nn.torch_modes import differentiable_gradients
 from headwise.runtime.banded_plan import BandedPlan
 

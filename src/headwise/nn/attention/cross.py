@@ -13,7 +13,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from headwise.core.errors import ConfigError
 from headwise.nn.attention.sdpa import computed_in_float32
-from headwise.nn.ragged import Layout
+from headwise.nn.layout import Layout
 
 _RATIO = 1.25  # texts are padded together while the largest is at most this many times the smallest
 _SLACK = 8  # ... or at most this many rows larger

@@ -14,8 +14,8 @@ from headwise.core.errors import ConfigError
 from headwise.nn.attention import reference, sdpa
 from headwise.nn.attention.cpu import banded
 from headwise.nn.attention.gpu import triton_band
+from headwise.nn.layout import Layout
 from headwise.nn.priors import Prior
-from headwise.nn.ragged import Layout
 
 AttentionFunction = Callable[[Tensor, Tensor, Tensor, Sequence[Prior], Layout], Tensor]
 Verdict = Callable[[Tensor, Sequence[Prior], Layout], str | None]

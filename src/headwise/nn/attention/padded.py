@@ -19,7 +19,7 @@ class PaddedGroup(Group):
     Args:
         lengths: Real rows of each text, `[texts]`.
         longest: Rows of each text.
-        marks: By name, the marks of the rows, `[texts, longest]` (see `headwise.nn.ragged.Layout`).
+        marks: By name, the marks of the rows, `[texts, longest]` (see `headwise.nn.layout.Layout`).
     """
 
     def __init__(self, lengths: Tensor, longest: int, marks: Mapping[str, Tensor]):

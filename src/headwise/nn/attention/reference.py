@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from headwise.nn.layout import Layout
 from headwise.nn.priors import PositionPairs, Prior
 from headwise.nn.priors.learned import Tuned
-from headwise.nn.ragged import Layout
 
 
 def attention(query: Tensor, key: Tensor, value: Tensor, priors: Sequence[Prior], layout: Layout) -> Tensor:

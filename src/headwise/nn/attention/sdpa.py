@@ -17,9 +17,9 @@ from torch import Tensor
 from torch.autograd import forward_ad
 from torch.nn.functional import scaled_dot_product_attention
 
+from headwise.nn.layout import Layout
 from headwise.nn.priors import PositionPairs, Prior
 from headwise.nn.priors.learned import Tuned
-from headwise.nn.ragged import Layout
 from headwise.nn.torch_modes import cacheable_tensors
 
 P = ParamSpec("P")

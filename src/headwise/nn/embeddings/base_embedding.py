@@ -12,7 +12,8 @@ from headwise.core import native
 from headwise.nn.embeddings.word_reading import RowEmbedding, WordRows, can_read_words, read_words
 from headwise.nn.layers.dropout import Dropout
 from headwise.nn.layers.row_blocks import BlockedLinear
-from headwise.nn.ragged import Layout, Ragged
+from headwise.nn.layout import Layout
+from headwise.nn.ragged import Ragged
 from headwise.text.static_embeddings.base_vectors import (
     BaseError,
     BaseTokens,

@@ -19,8 +19,9 @@ from torch.nn.utils.rnn import PackedSequence
 from headwise.core.errors import ConfigError
 from headwise.nn.layers.dropout import Dropout
 from headwise.nn.layers.table_buffers import TableBuffers
+from headwise.nn.layout import Layout
 from headwise.nn.packed_sequence import pack_layout
-from headwise.nn.ragged import Layout, Ragged
+from headwise.nn.ragged import Ragged
 from headwise.text.character_features import SHAPES, Alphabet, CharacterFeatureCache
 from headwise.text.static_embeddings.word_groups import CLUSTER_ROWS, ClusterTableFormat, WordClusters
 from headwise.text.text_configs import CharacterConfig

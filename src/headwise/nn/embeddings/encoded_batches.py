@@ -13,7 +13,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from headwise.nn.ragged import Layout, Ragged
+from headwise.nn.layout import Layout
+from headwise.nn.ragged import Ragged
 from headwise.text.syntax import DependencyHeads, distances_within
 from headwise.text.text_features import EncodedPair, EncodedText, comparison_features
 

@@ -25,7 +25,7 @@ from torch import Tensor
 
 from headwise.nn.attention.cpu.edges import Tiles, Trees
 from headwise.nn.attention.graph_attention import Edges, Graph
-from headwise.nn.ragged import Layout
+from headwise.nn.layout import Layout
 from headwise.nn.torch_modes import cacheable_tensors, is_cacheable
 
 _SMALL = 1024  # tokens; graphs of batches up to this size are kept for later batches of the same lengths

@@ -36,7 +36,8 @@ from headwise.nn.encoders.bp_graph import PartitionGraph, partition_graph
 from headwise.nn.encoders.encoder import Encoded, Positions
 from headwise.nn.encoders.transformer_configs import BPTransformerConfig, relative_positions
 from headwise.nn.layers.dropout import Dropout
-from headwise.nn.ragged import Layout, Ragged, RaggedModule
+from headwise.nn.layout import Layout
+from headwise.nn.ragged import Ragged, RaggedModule
 
 _WIDE = 8  # from this k on, more tokens together have enough keys in common
 

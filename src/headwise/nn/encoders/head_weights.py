@@ -23,9 +23,10 @@ from headwise.nn.encoders.bp_transformer import GraphSelfAttention, MemoryAttent
 from headwise.nn.encoders.disan import DirectionalAttention
 from headwise.nn.encoders.set_transformer import MAB
 from headwise.nn.encoders.star_transformer import StarStep, projected
+from headwise.nn.layout import Layout
 from headwise.nn.priors import PositionPairs
 from headwise.nn.priors.learned import attach_terms
-from headwise.nn.ragged import Layout, Ragged
+from headwise.nn.ragged import Ragged
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ from torch import Tensor, nn
 from headwise.core.errors import ConfigError
 from headwise.data.items.dataset import TextWindow, cut_windows
 from headwise.nn.encoders.encoder import Encoded
-from headwise.nn.ragged import PARENT, Layout, Ragged
+from headwise.nn.layout import PARENT, Layout
+from headwise.nn.ragged import Ragged
 
 _AT_ONCE = 1 << 14  # words of windows that are read at the same time: more do not fit into the caches
 

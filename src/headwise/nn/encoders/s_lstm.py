@@ -21,7 +21,8 @@ from torch import Tensor, nn
 from headwise.nn.encoders.encoder import Encoded
 from headwise.nn.encoders.recurrent_configs import SLSTMConfig
 from headwise.nn.layers.dropout import Dropout
-from headwise.nn.ragged import Layout, Ragged, RaggedModule
+from headwise.nn.layout import Layout
+from headwise.nn.ragged import Ragged, RaggedModule
 from headwise.nn.torch_modes import checkpointed
 
 MAX_STORED_BYTES = 1 << 30

@@ -26,7 +26,8 @@ from headwise.nn.attention.cross import cross_attention
 from headwise.nn.encoders.encoder import Encoded, Positions
 from headwise.nn.encoders.set_configs import SetTransformerConfig
 from headwise.nn.layers.dropout import Dropout
-from headwise.nn.ragged import Layout, Ragged, RaggedModule
+from headwise.nn.layout import Layout
+from headwise.nn.ragged import Ragged, RaggedModule
 
 
 class SetTransformer(RaggedModule):

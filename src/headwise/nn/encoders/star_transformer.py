@@ -26,7 +26,8 @@ from headwise.nn.attention.self_attention import Heads
 from headwise.nn.encoders.encoder import Encoded, Positions
 from headwise.nn.encoders.transformer_configs import Ring, StarTransformerConfig
 from headwise.nn.layers.dropout import Dropout
-from headwise.nn.ragged import Layout, Ragged, RaggedModule
+from headwise.nn.layout import Layout
+from headwise.nn.ragged import Ragged, RaggedModule
 
 
 class StarTransformer(RaggedModule):

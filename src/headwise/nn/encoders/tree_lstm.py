@@ -31,7 +31,8 @@ from headwise.core.errors import HeadwiseError
 from headwise.nn.encoders.encoder import Encoded
 from headwise.nn.encoders.recurrent_configs import TreeLSTMConfig
 from headwise.nn.layers.dropout import Dropout
-from headwise.nn.ragged import Layout, Ragged, RaggedModule
+from headwise.nn.layout import Layout
+from headwise.nn.ragged import Ragged, RaggedModule
 from headwise.nn.torch_modes import exclude_from_compile
 
 Array = NDArray[np.int64]

@@ -16,7 +16,8 @@ from headwise.nn.attention.self_attention import projections
 from headwise.nn.encoders.encoder import Encoded
 from headwise.nn.encoders.head_weights import RecordedAttention, cross_text_attention
 from headwise.nn.layers.dropout import Dropout
-from headwise.nn.ragged import Layout, Ragged
+from headwise.nn.layout import Layout
+from headwise.nn.ragged import Ragged
 from headwise.nn.task_layers.layer_configs import ClassifierConfig, PairConfig
 from headwise.nn.task_layers.output_layers import Classifier
 

@@ -20,8 +20,8 @@ from headwise.nn.kernel_rows import (
     switched_off_reason,
     unsupported_rows_reason,
 )
+from headwise.nn.layout import Layout
 from headwise.nn.priors import Prior
-from headwise.nn.ragged import Layout
 from headwise.runtime.banded_plan import BandedPlan
 
 

@@ -24,7 +24,7 @@ from headwise.nn.kernel_rows import (
     switched_off_reason,
     unsupported_rows_reason,
 )
-from headwise.nn.ragged import Layout
+from headwise.nn.layout import Layout
 from headwise.nn.torch_modes import once_differentiable
 
 _PARTS = 4  # of a batch, for threads: whole texts, as many of them for every number of threads

@@ -18,8 +18,8 @@ from headwise.nn.attention.bands import plan_of
 from headwise.nn.attention.cpu import banded
 from headwise.nn.kernel_rows import arrays_of, empty_statistics
 from headwise.nn.layers.row_blocks import linear
+from headwise.nn.layout import Layout
 from headwise.nn.priors import Prior
-from headwise.nn.ragged import Layout
 from headwise.nn.torch_modes import differentiable_gradients
 
 

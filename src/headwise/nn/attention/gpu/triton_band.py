@@ -21,8 +21,8 @@ from torch import Tensor
 
 from headwise.core.errors import ConfigError
 from headwise.nn.attention.bands import attending_bands, reference_gradients, unbanded_reason
+from headwise.nn.layout import Layout
 from headwise.nn.priors import Band, Prior
-from headwise.nn.ragged import Layout
 from headwise.runtime.banded_plan import cut_texts
 
 _ALIGN = 16  # the most that is made use of

@@ -22,7 +22,8 @@ from headwise.nn.embeddings.pretrained.hub import (
 )
 from headwise.nn.embeddings.pretrained.word_pieces import PretrainedError, StateReader, WordPieces
 from headwise.nn.layers.dropout import Dropout
-from headwise.nn.ragged import Layout, Ragged
+from headwise.nn.layout import Layout
+from headwise.nn.ragged import Ragged
 from headwise.text.text_configs import PretrainedConfig
 
 if TYPE_CHECKING:
