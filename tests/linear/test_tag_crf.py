@@ -202,3 +202,39 @@ def test_words_of_a_group_are_tagged_like_those_that_were_seen():
     asked = [["ccc"], ["zzz"]]
     assert np.diag(with_groups.marginals(asked)[0]).min() > 0.8
     assert np.diag(without.marginals(asked)[0]).max() < 0.7
+
+
+def test_tags_can_be_put_in_another_order_and_added():
+    tagger = random_tagger()
+    wider = tagger.with_tags(("C", "new", "A", "B"))
+    old, new = (own.emissions(SENTENCES)[0] for own in (tagger, wider))
+    np.testing.assert_array_equal(new[:, [2, 3, 0]], old)
+    assert not new[:, 1].any()
+    places = [2, 3, 0]
+    np.testing.assert_array_equal(wider.transitions[np.ix_(places, places)], tagger.transitions)
+    assert not wider.transitions[1].any()
+    assert not wider.transitions[:, 1].any()
+
+
+def test_a_previous_crf_is_kept_where_the_new_sentences_say_nothing():
+    def sentence(word: str, tag: str) -> TaggedSentence:
+        return TaggedSentence(("went", "to", word), ("O", "O", tag))
+
+    former = fit_crf([sentence(word, "B-LOC") for word in ("Ulm", "Bonn")] * 10, "iob2")
+    new = [sentence(word, "B-DAY") for word in ("7/8", "9/8")] * 10
+    alone, both = fit_crf(new, "iob2"), fit_crf(new, "iob2", previous=former)
+    assert both.tags == ("O", "S-DAY", "S-LOC")
+    assert set(former.keys) | set(alone.keys) == set(both.keys)
+    assert list(both.keys) == sorted(both.keys)
+    only = ~np.isin(former.keys, alone.keys)
+    rows = np.searchsorted(both.keys, former.keys[only])
+    np.testing.assert_array_equal(both.weights[rows][:, [0, 2]], former.weights[only])
+    asked = [TaggedSentence(("went", "to", word), ("O", "O", "O")) for word in ("Ulm", "9/8")]
+    assert [tags[2] for tags in both.predict(asked)] == ["B-LOC", "B-DAY"]
+    assert [tags[2] for tags in alone.predict(asked)] == ["B-DAY", "B-DAY"]
+
+
+def test_tags_that_no_sentence_has():
+    tagger = fit_crf([TaggedSentence(("a", "b"), ("X", "Y"))] * 4, "plain", more_tags=("Z", "X"))
+    assert tagger.tags == ("X", "Y", "Z")
+    assert tagger.predict([TaggedSentence(("a", "b"), ("Z", "Z"))]) == [["X", "Y"]]

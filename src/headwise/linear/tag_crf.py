@@ -8,9 +8,9 @@ epochs.
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 from zlib import crc32
 
 import numpy as np
@@ -155,7 +155,9 @@ CRF_STRENGTHS = (0.0, 0.3, 3.0)
 tag and the others are hard to predict, only a strong penalty keeps the CRF from overconfidence (punctuation
 after words in EWT: 91.9 % of the words without, 93.5 % with 3; parts of speech: 91.5 and 90.3)."""
 _CHOOSING = 1_500  # maximum number of sentences for the choice; a fifth is held out
-_EPOCHS = 5  # epochs
+_EPOCHS = 5
+_FIRST_SQUARE = 1e-6  # of AdaGrad; smaller squares make larger steps
+_WARM_SQUARE = 0.3
 
 
 @dataclass(frozen=True)
@@ -177,6 +179,17 @@ class CrfTagger:
     weights: Floats
     transitions: Floats
     groups: WordClusters | None = None
+
+    def with_tags(self, tags: Sequence[str]) -> "CrfTagger":
+        """A copy with these tags, of which new ones have zero weights."""
+        places = {tag: number for number, tag in enumerate(self.tags)}
+        there = [number for number, tag in enumerate(tags) if tag in places]
+        rows = [places[tags[number]] for number in there]
+        weights = np.zeros((len(self.keys), len(tags)), dtype=np.float32)
+        weights[:, there] = self.weights[:, rows]
+        transitions = np.zeros((len(tags), len(tags)), dtype=np.float32)
+        transitions[np.ix_(there, there)] = self.transitions[np.ix_(rows, rows)]
+        return replace(self, tags=tuple(tags), weights=weights, transitions=transitions)
 
     @cached_property
     def slots(self) -> NDArray[np.uint64]:
@@ -217,6 +230,8 @@ def fit_crf(
     groups: WordClusters | None = None,
     inner: Scheme = "bioes",
     seed: int = 0,
+    more_tags: Sequence[str] = (),
+    previous: CrfTagger | None = None,
 ) -> CrfTagger:
     """Train a CRF. For plain tags, the penalty is chosen on held-out sentences. A sentence of weight w is
     read w times per epoch.
@@ -227,15 +242,17 @@ def fit_crf(
         groups: Word clusters to use as features.
         inner: Tag scheme used internally for spans.
         seed: Seed for the order of the sentences.
+        more_tags: Tags that the CRF has beside those of the sentences.
+        previous: A CRF with the same scheme and clusters to start from. Its features and tags are kept.
     """
-    strength = choose_strength(sentences, groups=groups, seed=seed) if scheme == "plain" else 0.0
-    return fit_crf_with(sentences, scheme, strength, groups=groups, inner=inner, seed=seed)
+    options: dict[str, Any] = {"groups": groups, "seed": seed, "more_tags": more_tags, "previous": previous}
+    strength = choose_strength(sentences, **options) if scheme == "plain" else 0.0
+    return fit_crf_with(sentences, scheme, strength, inner=inner, **options)
 
 
-def choose_strength(
-    sentences: Sequence[TaggedSentence], *, groups: WordClusters | None = None, seed: int = 0
-) -> float:
-    """The penalty with the highest likelihood of the plain tags of held-out sentences."""
+def choose_strength(sentences: Sequence[TaggedSentence], *, seed: int = 0, **options: Any) -> float:
+    """The penalty with the highest likelihood of the plain tags of held-out sentences; for the options see
+    `fit_crf`."""
     order = np.random.default_rng(seed).permutation(len(sentences))[:_CHOOSING]
     drawn = [sentences[place] for place in order]
     same = first_in_group([" ".join(sentence.tokens) for sentence in drawn], 1)
@@ -247,7 +264,7 @@ def choose_strength(
         return CRF_STRENGTHS[0]
 
     def loss(strength: float) -> float:
-        tagger = fit_crf_with(training, "plain", strength, groups=groups, seed=seed)
+        tagger = fit_crf_with(training, "plain", strength, seed=seed, **options)
         number = {tag: place for place, tag in enumerate(tagger.tags)}
         chances, _ = tagger.marginals([sentence.tokens for sentence in held])
         true = np.array([number.get(tag, -1) for sentence in held for tag in sentence.tags])
@@ -268,28 +285,46 @@ def fit_crf_with(
     groups: WordClusters | None = None,
     inner: Scheme = "bioes",
     seed: int = 0,
+    more_tags: Sequence[str] = (),
+    previous: CrfTagger | None = None,
 ) -> CrfTagger:
     """Train a CRF with a given L2 penalty: `strength / 2` times the sum of the squared weights is added to
     the total loss. See `fit_crf`."""
     names = [
         sentence.tags if scheme == "plain" else convert_tags(sentence.tags, inner) for sentence in sentences
     ]
-    tags = tuple(sorted({name for sentence_tags in names for name in sentence_tags}))
+    before = () if previous is None else previous.tags
+    tags = tuple(
+        sorted({name for sentence_tags in names for name in sentence_tags} | {*more_tags, *before})
+    )
     number = {name: place for place, name in enumerate(tags)}
     gold = np.array([number[name] for sentence_tags in names for name in sentence_tags], dtype=np.int32)
     features, ends = word_feature_hashes([sentence.tokens for sentence in sentences], groups)
     keys, counts = np.unique(features, return_counts=True)
     frequent = counts >= (3 if len(gold) >= MANY_WORDS else 1)
     keys, counts = keys[frequent], counts[frequent]
+    if previous is not None:
+        there = np.isin(previous.keys, keys, invert=True)
+        keys = np.concatenate([keys, previous.keys[there]])
+        # They do not occur in these sentences, but did in earlier ones.
+        counts = np.concatenate([counts, np.full(there.sum(), MANY_WORDS)])
+        order = np.argsort(keys)
+        keys, counts = keys[order], counts[order]
     if len(keys) > (most := MOST_WEIGHTS // len(tags)):
         often = np.sort(np.argsort(-counts, kind="stable")[:most])
         keys, counts = keys[often], counts[often]
     weights = np.zeros((len(keys), len(tags)), dtype=np.float32)
     transitions = np.zeros((len(tags), len(tags)), dtype=np.float32)
+    squares = np.full_like(weights, _FIRST_SQUARE), np.full_like(transitions, _FIRST_SQUARE)
+    if previous is not None:
+        former = previous.with_tags(tags)
+        places = np.searchsorted(keys, former.keys).clip(max=len(keys) - 1)
+        kept = keys[places] == former.keys
+        weights[places[kept]], squares[0][places[kept]] = former.weights[kept], _WARM_SQUARE
+        transitions[:], squares[1][:] = former.transitions, _WARM_SQUARE
     tagger = CrfTagger(tags, scheme, keys, weights, transitions, groups)
     rows = look_up(features, tagger.slots)
     sums = np.zeros_like(weights), np.zeros_like(transitions)
-    squares = np.full_like(weights, 1e-6), np.full_like(transitions, 1e-6)
     # The penalty is applied where a feature occurs, divided by its number of occurrences.
     decay = (strength / counts).astype(np.float32)
     random = np.random.default_rng(seed)

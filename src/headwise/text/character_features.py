@@ -75,6 +75,10 @@ class Alphabet:
         frequent = [character for character, count in counts.items() if count >= min_count]
         return cls(tuple(sorted(frequent, key=lambda character: (-counts[character], character))))
 
+    def extended(self, other: "Alphabet") -> "Alphabet":
+        """This alphabet, and the characters of another one that it lacks."""
+        return Alphabet(tuple(dict.fromkeys([*self.characters, *other.characters])))
+
     def __len__(self) -> int:
         """Number of ids, including the three reserved ones."""
         return len(self.characters) + _RESERVED

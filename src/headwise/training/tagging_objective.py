@@ -204,7 +204,15 @@ class TagEnsembleFitter(ModelEnsembleFitter):
             replace(sentence, tokens=tuple(normalize_tokens(tokenizer, sentence.tokens)))
             for sentence in sentences
         ]
-        crf = memoized(fit_crf, sentences, model.written, groups=groups, inner=model.scheme)
+        crf = memoized(
+            fit_crf,
+            sentences,
+            model.written,
+            groups=groups,
+            inner=model.scheme,
+            more_tags=model.tags,
+            previous=model.previous_linear_model,
+        )
         linear_model = TagLinearBuffers.of(crf, model.tags, model.clusters)
         return linear_model.to(model.device) if len(linear_model.keys) else None
 

@@ -3,10 +3,14 @@
 Encoder, head and word vectors start from the weights of the previous model. Its vocabulary is extended by
 the words of the new texts, and output rows are copied for labels that both have. The linear model and the
 probe learn corrections to its scores.
+
+A tagger keeps all tags and characters of the previous one, and its linear CRF starts from the weights of
+the previous one.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import Any
 
 import torch
@@ -16,14 +20,19 @@ from headwise.core.config import JsonObject, to_dict
 from headwise.core.errors import ConfigError
 from headwise.data.splits.contamination import PartOverlap, fingerprint_overlaps, in_fingerprint
 from headwise.data.splits.data_parts import DataParts
+from headwise.metrics.tag_schemes import detect_scheme
 from headwise.nn.encoders.encoder_configs import encoder_name
 from headwise.nn.networks.masked_model import MaskedModel
+from headwise.nn.networks.tag_model import TagModel
 from headwise.nn.networks.text_model import TextEncoderModel
 
 _WORDS, _EXTRA = "embedding.vectors.weight", "embedding.extra.weight"
+_CHARACTERS, _TRANSITIONS = "spelling.characters.vectors.weight", "tagger.crf.transitions"
+_RESERVED = ("unknown", "begin", "end")
+"""The rows before those of an alphabet's characters."""
 _MOST_KNOWN = 0.05
-"""Share of the new texts up to which the previous model may have been trained on them. Beyond it, its
-linear model would repeat memorised labels, and the ensemble would overrate it."""
+"""Share of the words of the new texts up to which the previous model may have been trained on these texts.
+Beyond it, its linear model would repeat memorised labels, and the ensemble would overrate it."""
 
 
 @dataclass(frozen=True)
@@ -47,11 +56,12 @@ class PreviousModel:
     new: bool = True
 
     def __post_init__(self) -> None:
-        if not isinstance(self.model, TextEncoderModel | MaskedModel) or self.model.reads_pairs:
+        kinds = TextEncoderModel | TagModel | MaskedModel
+        if not isinstance(self.model, kinds) or self.model.reads_pairs:
             raise ConfigError(
-                f"--base {self.name}: a model of the task {self.model.config.task}; only models of whole "
-                "texts (labels, numbers, masked words) can be continued. Train on the earlier and the new "
-                "data together instead: headwise train EARLIER NEW"
+                f"--base {self.name}: a model of the task {self.model.config.task}; only models of single "
+                "texts (labels, numbers, tags, masked words) can be continued. Train on the earlier and the "
+                "new data together instead: headwise train EARLIER NEW"
             )
 
     @property
@@ -60,9 +70,23 @@ class PreviousModel:
         return self.model.features.vocabulary.words[1:]
 
     def for_parts(self, parts: DataParts) -> "PreviousModel":
-        """A copy with `new` set for these data."""
-        is_known = in_fingerprint(parts.item_type, self.training_fingerprint, [*parts.train, *parts.dev])
-        return replace(self, new=sum(is_known) <= _MOST_KNOWN * len(is_known))
+        """A copy with `new` set for these data.
+
+        Raises:
+            ConfigError: Their tags mark spans and those of the model do not, or the other way round.
+        """
+        if isinstance(self.model, TagModel):
+            self._check_scheme(detect_scheme(item.tags for item in [*parts.train, *parts.dev]).scheme)
+        items = [*parts.train, *parts.dev]
+        sizes = list(map(parts.item_type.size, items))
+        is_known = in_fingerprint(parts.item_type, self.training_fingerprint, items)
+        return replace(self, new=sum(compress(sizes, is_known)) <= _MOST_KNOWN * sum(sizes))
+
+    def _check_scheme(self, scheme: str) -> None:
+        plain = "plain tags, a tag for each word", "tags that mark spans, such as B-PER"
+        theirs, tags = plain[self.model.scheme != "plain"], plain[scheme != "plain"]
+        if theirs != tags:
+            raise ConfigError(f"--base {self.name}: it has {theirs}, but the training file {tags}")
 
     def message(self) -> str:
         """A message that describes the warm start."""
@@ -92,17 +116,21 @@ class PreviousModel:
             words["vector_size"] = config.words.vector_size
             return {"encoder": encoder, "words": words, "base": {"name": "none"}}
         base: JsonObject = {"name": config.base.name or "none"}
-        head = "classifier" if hasattr(self.model, "labels") else "regressor"
-        above = getattr(config, head)
         if config.base.name:
             base["train"] = config.base.train
         else:
             words["vector_size"] = config.words.vector_size
+        shared = {"encoder": encoder, "words": words, "base": base}
+        if isinstance(self.model, TagModel):
+            counted = ("clustered", "min_count", "dropout")  # of the data, or for training only
+            characters = {k: v for k, v in to_dict(config.characters).items() if k not in counted}
+            tagger = {k: v for k, v in to_dict(config.tagger).items() if k != "dropout"}
+            return {**shared, "characters": characters, "tagger": tagger}
+        head = "classifier" if hasattr(self.model, "labels") else "regressor"
+        above = getattr(config, head)
         return {
             "model": {"readout": config.readout},
-            "encoder": encoder,
-            "words": words,
-            "base": base,
+            **shared,
             head: {"hidden": above.hidden, "normalize": above.normalize},
         }
 
@@ -155,32 +183,58 @@ def copy_weights(model: Any, previous: PreviousModel) -> None:
             continue
         if (source := theirs.get(name)) is None:
             continue
+        if name == _CHARACTERS:
+            before, now = (
+                (*_RESERVED, *network.alphabet.characters) for network in (previous.model, model)
+            )
+            _copy_rows(values, source, before, now)
+            continue
         if previous.has_no_task and values.shape != source.shape:
             continue  # per-word outputs of a vocabulary of another size
         if name in outputs:
-            values.zero_()
-            _copy_rows(values, source, previous.model.labels, model.labels)
+            before, now = _names_of(previous.model), _names_of(model)
+            if name == _TRANSITIONS:
+                source = _placed(source.t(), before, now).t()
+            values.copy_(_placed(source, before, now))
         else:
             values.copy_(source)
     linear_model = getattr(previous.model, "linear_model", None)
-    if linear_model is not None and previous.new:
-        from headwise.linear.linear_warm_start import LinearWarmStart  # imports scipy
+    if linear_model is None or not previous.new:
+        return
+    if isinstance(model, TagModel):
+        model.previous_linear_model = linear_model.contents()
+        return
+    from headwise.linear.linear_warm_start import LinearWarmStart  # imports scipy
 
-        before, now = (getattr(network, "labels", ("number",)) for network in (previous.model, model))
-        places = {label: number for number, label in enumerate(before)}
-        model.previous_linear_model = LinearWarmStart(
-            linear_model.contents(), tuple(places.get(label, -1) for label in now)
-        )
+    places = {label: number for number, label in enumerate(_names_of(previous.model))}
+    model.previous_linear_model = LinearWarmStart(
+        linear_model.contents(), tuple(places.get(label, -1) for label in _names_of(model))
+    )
+
+
+def _names_of(model: Any) -> Sequence[str]:
+    """Names of the outputs."""
+    return model.tags if isinstance(model, TagModel) else getattr(model, "labels", ("number",))
 
 
 def _outputs(model: Any) -> Iterator[str]:
-    """Names of the parameters with one row per label."""
-    if not hasattr(model, "labels"):
+    """Names of the parameters with one row per label or tag."""
+    if isinstance(model, TagModel):
+        rows = (f"tagger.layers.{len(model.tagger.layers) - 1}.", "tagger.crf.")
+    elif hasattr(model, "labels"):
+        rows = (f"head.layers.{len(model.head.layers) - 1}.", "probe.")
+    else:
         return
-    last = len(model.head.layers) - 1
     for name, _ in model.named_parameters():
-        if name.startswith((f"head.layers.{last}.", "probe.")):
+        if name.startswith(rows):
             yield name
+
+
+def _placed(source: Tensor, before: Sequence[str], now: Sequence[str]) -> Tensor:
+    """The rows of the names that there were before, in new places; rows of other names are 0."""
+    values = source.new_zeros(len(now), *source.shape[1:])
+    _copy_rows(values, source, before, now)
+    return values
 
 
 def _copy_rows(values: Tensor, source: Tensor, before: Sequence[str], now: Sequence[str]) -> None:

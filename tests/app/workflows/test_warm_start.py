@@ -191,3 +191,127 @@ def test_numbers_that_it_spells_otherwise_are_told(tmp_path):
     file = write(tmp_path / "g.csv", ("1.0", "0.0"), word="book")
     train_files(file, tmp_path / "floats", reporter=listener, **how)
     assert any("new labels to it: '0.0' ('0' there), '1.0' ('1' there)" in own for own in told)
+
+
+SMALL_TAGGER = {
+    "model": {"task": "tag"},
+    "encoder": SMALL["encoder"],
+    "characters": {"features": 4, "vector_size": 4},
+    "tagger": {"hidden": 6},
+    "train": {"epochs": 2, "batch_texts": 8, "refit": False},
+}
+
+
+def write_tagged(path, places=("Ulm", "Bad Tölz"), verb="visited", count=60) -> str:
+    """Sentences with the name of a person and of a place."""
+    lines = []
+    for number in range(count):
+        place = places[number % len(places)].split()
+        tagged = [(word, f"{'I' if n else 'B'}-LOC") for n, word in enumerate(place)]
+        words = [("Ada", "B-PER"), (f"Lace{number}", "I-PER"), (verb, "O"), *tagged, (".", "O")]
+        lines += [*(f"{word} {tag}" for word, tag in words), ""]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return str(path)
+
+
+def train_tagger(file: str, folder, *layers, reporter: Reporter = NULL_REPORTER):
+    train_files(file, folder, settings=layers, baseline=False, reporter=reporter)
+    return load_model(folder)
+
+
+@pytest.fixture(scope="module")
+def first_tagger(tmp_path_factory) -> str:
+    folder = tmp_path_factory.mktemp("tagger")
+    train_tagger(write_tagged(folder / "f.conll"), folder / "model", SMALL_TAGGER, PLAIN)
+    return str(folder / "model")
+
+
+FROZEN = {"learning_rate": 0.0, "vectors_learning_rate": 0.0}
+
+
+def test_a_tagger_keeps_weights_tags_and_characters(tmp_path, first_tagger):
+    """The new sentences have no place of two words, and other characters."""
+    former, file = load_model(first_tagger), write_tagged(tmp_path / "g.conll", ("Łódź", "Xanten"), "saw")
+    rest = {"model": {"task": "tag"}, "train": {**SMALL_TAGGER["train"], **FROZEN}}
+    model = train_tagger(file, tmp_path / "model", rest, {"base": {"name": first_tagger}})
+    assert model.tags == former.tags
+    assert "E-LOC" in model.tags
+    assert set(former.alphabet.characters) | set("Łódź") <= set(model.alphabet.characters)
+    assert {"visited", "saw"} <= set(model.features.vocabulary.words)
+    old, new = former.state_dict(), model.state_dict()
+    for name in old:
+        if name.startswith(("encoder.", "tagger.", "spelling.project")):
+            torch.testing.assert_close(new[name], old[name])
+    letters = "spelling.characters.vectors.weight"
+    row, kept = (own.alphabet.encode("U")[1] for own in (model, former))
+    torch.testing.assert_close(new[letters][row], old[letters][kept])
+
+
+def test_new_tags_start_at_zero_beside_the_former(tmp_path, first_tagger):
+    former = load_model(first_tagger)
+    file = write_tagged(tmp_path / "g.conll")
+    text = (tmp_path / "g.conll").read_text(encoding="utf-8").replace("-LOC", "-ART")
+    (tmp_path / "g.conll").write_text(text, encoding="utf-8")
+    rest = {"model": {"task": "tag"}, "train": {**SMALL_TAGGER["train"], **FROZEN}}
+    model = train_tagger(file, tmp_path / "model", rest, {"base": {"name": first_tagger}})
+    assert {"S-ART", "S-LOC"} <= set(model.tags)
+    places = [model.tags.index(tag) for tag in former.tags]
+    others = [number for number in range(len(model.tags)) if number not in places]
+    old, new = (own.tagger.crf.transitions for own in (former, model))
+    torch.testing.assert_close(new[places][:, places], old)
+    assert not new[others].any()
+    assert not new[:, others].any()
+    torch.testing.assert_close(model.tagger.layers[-1].weight[places], former.tagger.layers[-1].weight)
+    assert not model.tagger.layers[-1].weight[others].any()
+
+
+def test_the_linear_crf_of_a_tagger_goes_on_too(tmp_path, first_tagger):
+    former, ear = load_model(first_tagger), Ear()
+    assert former.linear_model is not None
+    file = write_tagged(tmp_path / "g.conll", ("Xanten", "Bonn"), "saw", count=40)
+    base = {"base": {"name": first_tagger}}
+    model = train_tagger(file, tmp_path / "model", {"model": {"task": "tag"}}, base, reporter=ear)
+    assert not any("fitted from scratch" in text for text in ear.heard)
+    assert model.linear_model is not None
+    assert set(former.linear_model.keys.tolist()) <= set(model.linear_model.keys.tolist())
+    [tagged] = model.predict(["Ada Lace9 visited Bad Tölz ."])
+    assert [(own.text, own.type) for own in tagged.entities] == [("Ada Lace9", "PER"), ("Bad Tölz", "LOC")]
+
+
+def test_a_tagger_that_has_learnt_from_these_sentences(tmp_path, first_tagger):
+    ear, file = Ear(), write_tagged(tmp_path / "f.conll", count=70)
+    model = train_tagger(
+        file, tmp_path / "model", {"model": {"task": "tag"}}, {"base": {"name": first_tagger}}, reporter=ear
+    )
+    [note] = [text for text in ear.heard if text.startswith("starts from the model")]
+    assert note.endswith("has learnt from these texts: the linear model is fitted from scratch")
+    assert "S-LOC" in model.tags
+
+
+def test_plain_tags_do_not_go_on_from_spans(tmp_path, first_tagger):
+    sentences = (f"a DT\nfilm{number} NN\n" for number in range(30))
+    (tmp_path / "g.conll").write_text("\n".join(sentences))
+    with pytest.raises(
+        ConfigError, match="it has tags that mark spans, such as B-PER, but the training file pl"
+    ):
+        train_tagger(
+            str(tmp_path / "g.conll"),
+            tmp_path / "m",
+            {"model": {"task": "tag"}},
+            {"base": {"name": first_tagger}},
+        )
+    assert not (tmp_path / "m").exists()
+
+
+def test_models_of_pairs_do_not_go_on(tmp_path):
+    rows = [f"a{n},b{n % 7},{'yes' if n % 2 else 'no'}" for n in range(40)]
+    (tmp_path / "p.csv").write_text("\n".join(["premise,hypothesis,label", *rows, ""]))
+    settings = [{name: SMALL[name] for name in ("encoder", "train", "linear_model")}, PLAIN]
+    pairs = {"model": {"task": "pair"}}
+    train_files(str(tmp_path / "p.csv"), tmp_path / "m", settings=[*settings, pairs], baseline=False)
+    with pytest.raises(ConfigError, match="a model of the task pair; only models of single texts"):
+        train_files(
+            str(tmp_path / "p.csv"),
+            tmp_path / "n",
+            settings=[pairs, {"base": {"name": str(tmp_path / "m")}}],
+        )

@@ -91,9 +91,12 @@ class TagTask(Task["TagModel", Sequence[TaggedSentence], TaggedData, TagEvaluati
             tags = {
                 tag for sentence in parts.train for tag in convert_tags(sentence.tags, config.tagger.scheme)
             }
-        names = sorted(tags, key=lambda tag: (tag != "O", tag))
         every = (word for sentence in parts.train for word in sentence.tokens)
         alphabet = Alphabet.build(every, min_count=config.characters.min_count)
+        if (previous := run_config.init_from) is not None and not previous.has_no_task:
+            tags.update(previous.model.tags)  # a few new sentences have not every tag of a long span
+            alphabet = previous.model.alphabet.extended(alphabet)
+        names = sorted(tags, key=lambda tag: (tag != "O", tag))
         return self.model(config, words, names, scheme, alphabet)
 
     def objective(self, model: TagModel, parts: DataParts[Sequence[TaggedSentence]]) -> TaggingObjective:

@@ -15,6 +15,7 @@ from torch.nn.functional import cross_entropy
 
 from headwise.core.errors import ConfigError
 from headwise.data.items.examples import TaggedSentence
+from headwise.linear.tag_crf import CrfTagger
 from headwise.metrics.tag_schemes import Scheme, convert_tags, scheme_constraints
 from headwise.nn.embeddings.base_embedding import BaseEmbedding
 from headwise.nn.embeddings.character_embedding import ClusterTable
@@ -136,9 +137,13 @@ class TagModel(TagOutputs, WordModel):
         written: Tag scheme of the training file; plain for tags without span prefixes.
         alphabet: The character vocabulary.
         files: See `WordModel`.
+
+    Attributes:
+        previous_linear_model: During training, the linear CRF of a previous model, for warm start.
     """
 
     linear_model: TagLinearBuffers | None
+    previous_linear_model: CrfTagger | None = None
 
     def __init__(
         self,
