@@ -257,6 +257,15 @@ def tagging_curves(rival: str) -> str:
     return table(*(gains(found, rival) if rival else scores(found)))
 
 
+def going_on_taggers() -> str:
+    """What benchmarks/defaults/going_on_taggers.py has measured."""
+    sys.path.insert(0, str(BENCHMARKS.parent))
+    from benchmarks.defaults.default_results import read_results
+    from benchmarks.defaults.going_on_taggers import RESULTS, scores_table
+
+    return table(*scores_table(read_results(RESULTS)))
+
+
 def baselines() -> str:
     """What benchmarks/defaults/default.py has measured with few labels: means over sets, by system."""
     found, tables = default_runs()
@@ -468,6 +477,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "tagging curves": lambda: tagging_curves(""),
     "tagging curves, minus positions": lambda: tagging_curves("ms-full-windows + positions"),
     "tagging curves, minus the Transformer": lambda: tagging_curves("transformer"),
+    "going on: taggers": going_on_taggers,
     "language-models": lambda: language_models("scores", "differences"),
     "language-model costs": lambda: language_models("costs"),
     "language-model rates": lambda: language_models("rates"),

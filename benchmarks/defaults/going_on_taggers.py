@@ -116,7 +116,7 @@ class Runs:
             file = write(learnt, self.folder / "new.conll")
             headwise("train", file, "--output", model, "--overwrite", "--no-baseline", *options)
         scores = headwise("evaluate", model, write(test, self.folder / "test.conll"), "--json")
-        return {"f1": json.loads(scores)["metrics"]["entities"]["f1"]}
+        return {"f1": json.loads(scores)["entities"]["f1"]}
 
 
 def job_of(name: str, system: str, sentences: int, seed: int) -> Job:

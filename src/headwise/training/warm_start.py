@@ -60,8 +60,8 @@ class PreviousModel:
         if not isinstance(self.model, kinds) or self.model.reads_pairs:
             raise ConfigError(
                 f"--base {self.name}: a model of the task {self.model.config.task}; only models of single "
-                "texts (labels, numbers, tags, masked words) can be continued. Train on the earlier and the "
-                "new data together instead: headwise train EARLIER NEW"
+                "texts (labels, numbers, tags, masked words) can be continued. Train on the earlier and "
+                "the new data together instead: headwise train EARLIER NEW"
             )
 
     @property
