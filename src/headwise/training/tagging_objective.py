@@ -4,9 +4,13 @@ The linear CRF is fitted on the training sentences, and the ensemble weights on 
 likelihood of the tag sequences. For tags that mark spans, likelihood is too cautious, most of all where
 spans are rare and uncertain. There, the two weights and a penalty on `O` maximise F1 instead, smoothed over
 neighbouring values as it is a step function. With few spans, F1 is noisy, and dev has already chosen the
-encoder's best epoch, which favours the encoder. So weights other than the usual ones must gain more F1 the
-fewer spans there are. The penalty on `O` decides which tags are predicted, and does not affect
-probabilities.
+encoder's best epoch, which favours the encoder. So weights and penalties other than the usual ones must
+gain more F1 the fewer spans there are. The penalty on `O` decides which tags are predicted, and does not
+affect probabilities.
+
+The usual penalty follows from F1 itself. Where F is the best F1 that can be reached, it is reached by
+predicting what has a probability above F / 2 (Lipton, Elkan, Naryanaswamy; ECML 2014), that is
+log((2 - F) / F) below even odds.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -138,8 +142,10 @@ _SHARES = (
 _OUTSIDE = (0.0, 0.5, 1.0, 1.5, 2.0)
 _MAX_LOG_SCALE = 2.0  # bound of the log scale that is fitted once the shares are chosen
 _USUAL = 0.8  # the share of the CRF that was best on average over many training runs
-_AWAY = 3.0  # F1 that another share must gain: times its squared distance, over the root of the span count
-_TIE = 1e-3  # F1 that a penalty of 1 on O must gain
+# F1 that another share, or another penalty on O, must gain: times its squared distance, over the root of
+# the span count.
+_AWAY, _AWAY_OUTSIDE = 3.0, 1.0
+_LEAST_F1 = 0.05
 
 
 class TagEnsembleFitter(ModelEnsembleFitter):
@@ -291,14 +297,22 @@ class _HeldOutScores:
                 predicted = spans(crf.viterbi(Ragged(mixed, self.layout))[0])
                 scores[row, column] = f1_of(counts @ count_entities(predicted, truth))
         smooth = sliding_window_view(np.pad(scores, 1, mode="edge"), (3, 3)).mean(axis=(2, 3))
-        away = _AWAY * (np.array(_SHARES) - _USUAL) ** 2 / np.sqrt(max(1, sum(map(len, truth))))
-        best = int((smooth - away[:, None] - _TIE * np.array(_OUTSIDE)).argmax())
+        away = (
+            _AWAY * (np.array(_SHARES)[:, None] - _USUAL) ** 2
+            + _AWAY_OUTSIDE * (np.array(_OUTSIDE) - _usual_penalty(smooth.max())) ** 2
+        )
+        best = int((smooth - away / np.sqrt(max(1, sum(map(len, truth))))).argmax())
         return _SHARES[best // len(_OUTSIDE)], _OUTSIDE[best % len(_OUTSIDE)]
 
     def share(self, encoder: float, linear_model: float) -> float:
         """The contribution of the linear CRF to the combined score with these weights."""
         scores = [member.cpu().numpy() for member in self.scores]
         return contributions(scores, np.array([encoder, linear_model]))[1]
+
+
+def _usual_penalty(f1: float) -> float:
+    """The penalty on `O` that suits a best F1, within `_OUTSIDE`."""
+    return min(np.log((2 - f1) / max(f1, _LEAST_F1)), _OUTSIDE[-1])
 
 
 @torch.no_grad()
