@@ -144,7 +144,7 @@ _MAX_LOG_SCALE = 2.0  # bound of the log scale that is fitted once the shares ar
 _USUAL = 0.8  # the share of the CRF that was best on average over many training runs
 # F1 that another share, or another penalty on O, must gain: times its squared distance, over the root of
 # the span count.
-_AWAY, _AWAY_OUTSIDE = 3.0, 1.0
+_AWAY, _AWAY_OUTSIDE = 3.0, 0.3
 _LEAST_F1 = 0.05
 
 
