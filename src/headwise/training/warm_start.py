@@ -156,6 +156,11 @@ class PreviousModel:
         Raises:
             ConfigError: A setting differs.
         """
+        pretrained = self.model.config.pretrained.name
+        if pretrained != run_config.model.pretrained.name and not self.has_no_task:
+            advice = f"add --pretrained {pretrained}" if pretrained else "leave out --pretrained"
+            reads = f"the pretrained encoder {pretrained}" if pretrained else "no pretrained encoder"
+            raise ConfigError(f"--base {self.name}: it has {reads}; {advice}")
         requested = run_config.to_json()
         for section, settings in self.settings().items():
             for key, value in settings.items():
