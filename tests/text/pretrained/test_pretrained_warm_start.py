@@ -24,7 +24,8 @@ def test_it_needs_the_same_encoder(tmp_path, bert, task):
         head = ["text,label"] if task == "classify" else []
         (tmp_path / f"{name}.txt").write_text("\n".join([*head, *rows, ""]))
     options = {"format": "csv" if task == "classify" else "columns"}
-    rest, encoder = {"model": {"task": task}, "data": options}, {"pretrained": {"name": str(bert), "overlap": 4}}
+    rest = {"model": {"task": task}, "data": options}
+    encoder = {"pretrained": {"name": str(bert), "overlap": 4}}
     old = tmp_path / "old"
     train_files(tmp_path / "old.txt", old, settings=[rest, SMALL, encoder], baseline=False)
     base = {"base": {"name": str(old)}}
