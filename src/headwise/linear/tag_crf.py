@@ -304,10 +304,10 @@ def fit_crf_with(
     frequent = counts >= (3 if len(gold) >= MANY_WORDS else 1)
     keys, counts = keys[frequent], counts[frequent]
     if previous is not None:
-        there = np.isin(previous.keys, keys, invert=True)
-        keys = np.concatenate([keys, previous.keys[there]])
-        # They do not occur in these sentences, but did in earlier ones.
-        counts = np.concatenate([counts, np.full(there.sum(), MANY_WORDS)])
+        # Features that do not occur in these sentences, but did in earlier ones.
+        inherited = np.setdiff1d(previous.keys, keys)
+        keys = np.concatenate([keys, inherited])
+        counts = np.concatenate([counts, np.full(len(inherited), MANY_WORDS)])
         order = np.argsort(keys)
         keys, counts = keys[order], counts[order]
     if len(keys) > (most := MOST_WEIGHTS // len(tags)):
@@ -317,11 +317,11 @@ def fit_crf_with(
     transitions = np.zeros((len(tags), len(tags)), dtype=np.float32)
     squares = np.full_like(weights, _FIRST_SQUARE), np.full_like(transitions, _FIRST_SQUARE)
     if previous is not None:
-        former = previous.with_tags(tags)
-        places = np.searchsorted(keys, former.keys).clip(max=len(keys) - 1)
-        kept = keys[places] == former.keys
-        weights[places[kept]], squares[0][places[kept]] = former.weights[kept], _WARM_SQUARE
-        transitions[:], squares[1][:] = former.transitions, _WARM_SQUARE
+        previous = previous.with_tags(tags)
+        rows = np.searchsorted(keys, previous.keys).clip(max=len(keys) - 1)
+        there = keys[rows] == previous.keys
+        weights[rows[there]], squares[0][rows[there]] = previous.weights[there], _WARM_SQUARE
+        transitions[:], squares[1][:] = previous.transitions, _WARM_SQUARE
     tagger = CrfTagger(tags, scheme, keys, weights, transitions, groups)
     rows = look_up(features, tagger.slots)
     sums = np.zeros_like(weights), np.zeros_like(transitions)

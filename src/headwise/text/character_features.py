@@ -75,9 +75,9 @@ class Alphabet:
         frequent = [character for character, count in counts.items() if count >= min_count]
         return cls(tuple(sorted(frequent, key=lambda character: (-counts[character], character))))
 
-    def extended(self, other: "Alphabet") -> "Alphabet":
+    def extended(self, alphabet: "Alphabet") -> "Alphabet":
         """This alphabet, and the characters of another one that it lacks."""
-        return Alphabet(tuple(dict.fromkeys([*self.characters, *other.characters])))
+        return Alphabet(tuple(dict.fromkeys([*self.characters, *alphabet.characters])))
 
     def __len__(self) -> int:
         """Number of ids, including the three reserved ones."""

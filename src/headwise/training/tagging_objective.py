@@ -10,7 +10,8 @@ affect probabilities.
 
 The usual penalty follows from F1 itself. Where F is the best F1 that can be reached, it is reached by
 predicting what has a probability above F / 2 (Lipton, Elkan, Naryanaswamy; ECML 2014), that is
-log((2 - F) / F) below even odds.
+log((2 - F) / F) below even odds. In a warm start, the usual weights and penalty are those of the previous
+tagger, which were chosen on more sentences.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -278,7 +279,7 @@ class _HeldOutScores:
     @torch.no_grad()
     def best_of_spans(self, scale: float) -> tuple[float, float]:
         """The share of the linear CRF in this sum of both weights, and the penalty on the score of `O`,
-        with the best F1 of spans."""
+        with the best F1 of spans; the fewer spans there are, the nearer to the usual ones."""
         tags, cuts = self.model.tags, self.layout.offsets[1:-1].tolist()
 
         def spans(numbers: torch.Tensor) -> list:
@@ -297,9 +298,12 @@ class _HeldOutScores:
                 predicted = spans(crf.viterbi(Ragged(mixed, self.layout))[0])
                 scores[row, column] = f1_of(counts @ count_entities(predicted, truth))
         smooth = sliding_window_view(np.pad(scores, 1, mode="edge"), (3, 3)).mean(axis=(2, 3))
+        usual_share, usual_outside = _USUAL, _usual_penalty(smooth.max())
+        if self.model.usual_weights is not None:
+            usual_share, usual_outside = self.model.usual_weights[0], scale * self.model.usual_weights[1]
         away = (
-            _AWAY * (np.array(_SHARES)[:, None] - _USUAL) ** 2
-            + _AWAY_OUTSIDE * (np.array(_OUTSIDE) - _usual_penalty(smooth.max())) ** 2
+            _AWAY * (np.array(_SHARES)[:, None] - usual_share) ** 2
+            + _AWAY_OUTSIDE * (np.array(_OUTSIDE) - usual_outside) ** 2
         )
         best = int((smooth - away / np.sqrt(max(1, sum(map(len, truth))))).argmax())
         return _SHARES[best // len(_OUTSIDE)], _OUTSIDE[best % len(_OUTSIDE)]

@@ -4,8 +4,8 @@ Encoder, head and word vectors start from the weights of the previous model. Its
 the words of the new texts, and output rows are copied for labels that both have. The linear model and the
 probe learn corrections to its scores.
 
-A tagger keeps all tags and characters of the previous one, and its linear CRF starts from the weights of
-the previous one.
+A tagger keeps all tags and characters of the previous one. Its linear CRF starts from the weights of the
+previous one, and the ensemble weights are pulled towards those of the previous one.
 """
 
 from collections.abc import Iterator, Sequence
@@ -208,6 +208,9 @@ def copy_weights(model: Any, previous: PreviousModel) -> None:
         return
     if isinstance(model, TagModel):
         model.previous_linear_model = linear_model.contents()
+        total = previous.model.encoder_weight + previous.model.linear_weight
+        if total > 0:
+            model.usual_weights = previous.model.linear_weight / total, previous.model.outside / total
         return
     from headwise.linear.linear_warm_start import LinearWarmStart  # imports scipy
 

@@ -273,6 +273,8 @@ def test_the_linear_crf_of_a_tagger_goes_on_too(tmp_path, first_tagger):
     model = train_tagger(file, tmp_path / "model", {"model": {"task": "tag"}}, base, reporter=ear)
     assert not any("fitted from scratch" in text for text in ear.heard)
     assert model.linear_model is not None
+    shares = [own.linear_weight / (own.encoder_weight + own.linear_weight) for own in (former, model)]
+    assert shares[1] == pytest.approx(shares[0], abs=0.16)  # the nearest of the shares that are tried
     assert set(former.linear_model.keys.tolist()) <= set(model.linear_model.keys.tolist())
     [tagged] = model.predict(["Ada Lace9 visited Bad Tölz ."])
     assert [(own.text, own.type) for own in tagged.entities] == [("Ada Lace9", "PER"), ("Bad Tölz", "LOC")]

@@ -140,10 +140,13 @@ class TagModel(TagOutputs, WordModel):
 
     Attributes:
         previous_linear_model: During training, the linear CRF of a previous model, for warm start.
+        usual_weights: With it, the share of the linear CRF in the ensemble weights of the previous model,
+            and its penalty on `O`, divided by the sum of the weights.
     """
 
     linear_model: TagLinearBuffers | None
     previous_linear_model: CrfTagger | None = None
+    usual_weights: tuple[float, float] | None = None
 
     def __init__(
         self,
