@@ -138,7 +138,8 @@ def same_graphs(one_registry, run_folder):
             ]
             key = repr((repr(module), settings, weights, tuple(inputs), outputs))
             file = run_folder / f"{hashlib.sha256(key.encode()).hexdigest()}.onnx"
-            with FileLock(file.with_suffix(".lock")):  # another process may be writing it just now
+            # Another process may be writing it just now. These contexts are nested in some tests.
+            with FileLock(file.with_suffix(".lock"), is_singleton=True):
                 if not file.exists():
                     graph = write(module, inputs, outputs)
                     (made := file.with_suffix(f".{os.getpid()}")).write_bytes(graph)
