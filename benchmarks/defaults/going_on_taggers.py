@@ -33,7 +33,9 @@ import numpy as np
 
 from benchmarks.common.accuracy_tables import print_header, print_row
 from benchmarks.common.runs import Result
+from benchmarks.defaults.default_model import write_part
 from benchmarks.defaults.default_results import Job, append_result, read_results
+from benchmarks.defaults.default_sets import Part
 from benchmarks.papers.learning_curves import Cells
 from benchmarks.papers.tagging import Sentences, read
 from headwise.data.items.examples import TaggedSentence
@@ -65,12 +67,8 @@ def with_merged_types(sentences: Tagged) -> list[TaggedSentence]:
 
 def write(sentences: Tagged, path: Path) -> str:
     """A file with a word and its tag per line; its name."""
-    blocks = (
-        "\n".join(f"{word} {tag}" for word, tag in zip(sentence.tokens, sentence.tags, strict=True))
-        for sentence in sentences
-    )
-    path.write_text("\n\n".join(blocks) + "\n", encoding="utf-8")
-    return str(path)
+    words, tags = ([getattr(sentence, name) for sentence in sentences] for name in ("tokens", "tags"))
+    return str(write_part(Part(words, tags), "tag", path))
 
 
 def headwise(*arguments: str) -> str:

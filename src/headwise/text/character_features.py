@@ -76,7 +76,7 @@ class Alphabet:
         return cls(tuple(sorted(frequent, key=lambda character: (-counts[character], character))))
 
     def extended(self, alphabet: "Alphabet") -> "Alphabet":
-        """This alphabet, and the characters of another one that it lacks."""
+        """This alphabet, and behind it the characters of another one that it lacks."""
         return Alphabet(tuple(dict.fromkeys([*self.characters, *alphabet.characters])))
 
     def __len__(self) -> int:

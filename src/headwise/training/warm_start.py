@@ -28,8 +28,6 @@ from headwise.nn.networks.text_model import TextEncoderModel
 
 _WORDS, _EXTRA = "embedding.vectors.weight", "embedding.extra.weight"
 _CHARACTERS, _TRANSITIONS = "spelling.characters.vectors.weight", "tagger.crf.transitions"
-_RESERVED = ("unknown", "begin", "end")
-"""The rows before those of an alphabet's characters."""
 _MOST_KNOWN = 0.05
 """Share of the words of the new texts up to which the previous model may have been trained on these texts.
 Beyond it, its linear model would repeat memorised labels, and the ensemble would overrate it."""
@@ -75,16 +73,16 @@ class PreviousModel:
         Raises:
             ConfigError: Their tags mark spans and those of the model do not, or the other way round.
         """
-        if isinstance(self.model, TagModel):
-            self._check_scheme(detect_scheme(item.tags for item in [*parts.train, *parts.dev]).scheme)
         items = [*parts.train, *parts.dev]
+        if isinstance(self.model, TagModel):
+            self._check_scheme(detect_scheme(item.tags for item in items).scheme)
         sizes = list(map(parts.item_type.size, items))
         is_known = in_fingerprint(parts.item_type, self.training_fingerprint, items)
         return replace(self, new=sum(compress(sizes, is_known)) <= _MOST_KNOWN * sum(sizes))
 
     def _check_scheme(self, scheme: str) -> None:
-        plain = "plain tags, a tag for each word", "tags that mark spans, such as B-PER"
-        theirs, tags = plain[self.model.scheme != "plain"], plain[scheme != "plain"]
+        kinds = "plain tags, a tag for each word", "tags that mark spans, such as B-PER"
+        theirs, tags = kinds[self.model.scheme != "plain"], kinds[scheme != "plain"]
         if theirs != tags:
             raise ConfigError(f"--base {self.name}: it has {theirs}, but the training file {tags}")
 
@@ -188,11 +186,8 @@ def copy_weights(model: Any, previous: PreviousModel) -> None:
             continue
         if (source := theirs.get(name)) is None:
             continue
-        if name == _CHARACTERS:
-            before, now = (
-                (*_RESERVED, *network.alphabet.characters) for network in (previous.model, model)
-            )
-            _copy_rows(values, source, before, now)
+        if name == _CHARACTERS:  # new characters come last
+            values[: len(source)] = source
             continue
         if previous.has_no_task and values.shape != source.shape:
             continue  # per-word outputs of a vocabulary of another size

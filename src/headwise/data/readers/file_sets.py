@@ -92,29 +92,24 @@ def read_files_as_one(
     read = item_type.examine if examine else item_type.read
     if isinstance(files, str):
         return read(files, options, on_error, schema=schema)
-    names, without_rows = list(files.paths), list[str]()
-    while True:
-        try:
-            first = read(names[0], options, on_error, schema=schema)
-            break
-        except DataError as error:
-            if examine or error.code != _NO_ROWS or len(names) == 1:
-                raise
-            without_rows.append(names[0])
-            del names[0]
-    options = _with_columns(item_type.options() if options is None else options, first)
-    schema = item_type.schema(first) if schema is None else schema
-    data_sets = [first]
-    for name in names[1:]:
+    data_sets, without_rows = list[Any](), list[str]()
+    for name in files.paths:
         try:
             data = read(name, options, on_error, schema=schema)
         except DataError as error:
-            if examine or error.code != _NO_ROWS:
+            none_is_left = not data_sets and name == files.paths[-1]
+            if examine or error.code != _NO_ROWS or none_is_left:
                 raise
             without_rows.append(name)
             continue
-        check_same_columns(first, data)
-        data_sets.append(item_type.label_type.respell_as_training(list(first.labels), data)[0])
+        if not data_sets:
+            options = _with_columns(item_type.options() if options is None else options, data)
+            schema = item_type.schema(data) if schema is None else schema
+        else:
+            check_same_columns(data_sets[0], data)
+            data, _ = item_type.label_type.respell_as_training(list(data_sets[0].labels), data)
+        data_sets.append(data)
+    first = data_sets[0]
     notes = list(first.notes)
     notes += [note for data in data_sets[1:] for note in data.notes if note not in notes]
     sizes = ", ".join(f"{data.path} {len(data.items):,}" for data in data_sets[:3])
