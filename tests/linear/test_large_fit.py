@@ -1,4 +1,4 @@
-"""fit_large: the same model as in memory, whatever the targets; features that are chosen in passes."""
+"""cross_validated_large: the same model as in memory, whatever the targets; features chosen in passes."""
 
 import os
 from contextlib import closing
@@ -8,8 +8,8 @@ import pytest
 
 from headwise.core.scratch import ScratchFile, scratch_folder
 from headwise.data.items.label_types import LABEL_SET_TYPE, NUMERIC_LABEL_TYPE, SINGLE_LABEL_TYPE, LabelType
-from headwise.linear import large_fit, tfidf_features
-from headwise.linear.linear_fit import LinearExamples, fit_linear
+from headwise.linear import large_fit, tfidf_features, training_data
+from headwise.linear.linear_fit import LinearExamples, cross_validated, fit_linear
 from headwise.linear.linear_settings import LinearSettings
 from headwise.linear.tfidf_features import BlockReader
 
@@ -77,6 +77,27 @@ def test_chooses_settings_and_calibrates(monkeypatch):
     more, truth = corpus(2, texts=400, noise=0.3, seed=1)
     accuracies = [float((fit.model.scores(more).argmax(axis=1) == truth).mean()) for fit in (small, large)]
     assert accuracies[1] == pytest.approx(accuracies[0], abs=0.05)
+
+
+@pytest.mark.parametrize("most_entries", [large_fit.MOST_ENTRIES, 0])
+def test_cross_validation_alone_has_the_scores_of_a_fit_and_reports_its_steps(monkeypatch, most_entries):
+    texts, labels = corpus(4, texts=200)
+    monkeypatch.setattr(large_fit, "MOST_ENTRIES", most_entries)
+    fitted = fit_linear(LinearExamples(texts, labels, 4))
+    fits, steps = [], []
+    for name in ("fit_svm_portions", "fit_svm_columns"):
+        module = large_fit if name == "fit_svm_portions" else training_data
+        solve = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda *a, solve=solve, **k: fits.append(a[0]) or solve(*a, **k))
+    with cross_validated(LinearExamples(texts, labels, 4), step=steps.append) as validated:
+        np.testing.assert_array_equal(validated.oof_scores, fitted.oof_scores)
+        assert (validated.settings, validated.cv_score) == (fitted.settings, fitted.cv_score)
+        before = len(fits)
+        np.testing.assert_array_equal(validated.fit_model().scores(texts), fitted.model.scores(texts))
+        assert len(fits) == before + 1
+    assert "choosing settings" in steps
+    if not most_entries:
+        assert steps[-2:] == [f"fitting a linear model without fold {fold} of 2" for fold in (1, 2)]
 
 
 def test_label_names_are_no_held_out_texts(monkeypatch):

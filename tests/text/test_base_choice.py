@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from headwise.core.tokenizer import get_tokenizer
 from headwise.text.static_embeddings import (
     BaseError,
     StaticEmbeddings,
@@ -13,6 +14,7 @@ from headwise.text.static_embeddings import (
     find_base,
     open_base,
     save_base,
+    vectors_of_texts,
 )
 from headwise.text.static_embeddings.base_choice import language_of
 from headwise.text.static_embeddings.base_vectors import QuantizedMatrix
@@ -169,3 +171,24 @@ def test_the_language_of_a_sentence(language, text):
 def test_names_have_no_language():
     assert language_of({"Berlin": 3, "Paris": 2, "Tokyo": 1}) is None
     assert language_of({}) is None
+
+
+def test_vectors_of_texts_are_those_of_each_text_alone(bases, monkeypatch):
+    monkeypatch.setattr(base_choice, "_READ_AT_ONCE", 60)  # characters
+    texts = ["The film was not good.", "", "I did unlistedly like it", "?!", "the the good"] * 4
+    vectors, _ = vectors_of_texts(texts, "english")
+    base = open_base("english")
+    for text, vector in zip(texts, vectors, strict=True):
+        words, weights = base.vectors(get_tokenizer("penn").words(text))
+        total = (words * weights[:, None]).sum(axis=0) if len(words) else np.zeros(4)
+        np.testing.assert_allclose(vector, total / max(np.linalg.norm(total), 1e-12), atol=1e-6)
+    assert vectors_of_texts([], "english")[0].shape == (0, 4)
+
+
+def test_the_vector_of_a_word_is_the_mean_of_its_rows(bases):
+    base = open_base("english")
+    words = ["film", "unlistedly", "good"]
+    tables = [table.values * table.scales[:, None] for table in (base.table, base.subwords)]
+    rows = np.concatenate(tables)
+    means = [rows[list(base.piece(word).rows)].mean(axis=0) for word in words]
+    np.testing.assert_allclose(base.vectors(words)[0], means, atol=1e-6)

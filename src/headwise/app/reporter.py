@@ -49,7 +49,7 @@ class Reporter:
         yield lambda _: None
 
     def stage(self, text: str) -> None:
-        """Receive the name of a step of a training run other than an epoch."""
+        """Receive the name of a step of a training run other than an epoch, or of another command."""
 
     @contextmanager
     def reading(self, file: Path, resumed: int, *, shown: bool) -> Iterator[ProgressCallback]:

@@ -8,7 +8,7 @@ a few bytes per text and column. Of a baseline, blocks and penalty are chosen on
 
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -21,7 +21,13 @@ from headwise.data.items.dataset import chunks_by_length, items_at
 from headwise.data.splits.duplicates import first_in_group
 from headwise.linear.feature_counts import FeatureCounts
 from headwise.linear.linear_model import LinearModel, expand_columns, stack_blocks
-from headwise.linear.linear_settings import LinearFit, LinearSettings
+from headwise.linear.linear_settings import (
+    CrossValidatedSettings,
+    LinearSettings,
+    StepReporter,
+    fold_step,
+    ignore_step,
+)
 from headwise.linear.linear_weights import DesignMatrix, Floats, LinearWeights
 from headwise.linear.setting_search import MOST_COMPARED, MOST_EDGED, MOST_WORK, SettingSearch
 from headwise.linear.stored_problems import StoredProblems
@@ -70,7 +76,8 @@ def entries_per_text(texts: Sequence[str], reader: BlockReader) -> float:
     return sum(counted) / max(len(sample), 1)
 
 
-def fit_large(
+@contextmanager
+def cross_validated_large(
     source: TrainingTexts,
     reader: BlockReader,
     max_features: int,
@@ -78,8 +85,9 @@ def fit_large(
     seed: int = 0,
     settings: LinearSettings | None = None,
     calibrated: bool = True,
-) -> LinearFit:
-    """What `headwise.linear.linear_fit.fit_linear` returns, for very many texts.
+    step: StepReporter = ignore_step,
+) -> Iterator[CrossValidatedSettings]:
+    """What `headwise.linear.linear_fit.cross_validated` gives, for very many texts.
 
     Vectors and numbers are scaled by those of the sample. Out-of-fold scores are those of two folds, which
     only equal texts share.
@@ -87,11 +95,12 @@ def fit_large(
     Args:
         source: The texts; no pairs.
         reader: Feature extractor of the words.
-        max_features: As that of `fit_linear`.
+        max_features: As that of `cross_validated`.
         seed: Seed of the sample, the folds and the order of the texts.
         settings: Use these settings instead of choosing.
-        calibrated: As that of `fit_linear`.
+        calibrated, step: As those of `cross_validated`.
     """
+    step("choosing words and character n-grams")
     columns = source.targets.columns
     most = min(max_features, max(MOST_WEIGHTS // columns, LEAST_FEATURES)) // 2
     vocabularies = _Vocabularies(source, reader, most)
@@ -101,6 +110,7 @@ def fit_large(
     blocks: dict[BlockName, FeatureVocabulary] = {
         name: vocabularies.of(name) for name in ("words", "characters")
     }
+    step("choosing settings")
     data = TrainingData.of(sampled, reader, max_features, vocabularies=blocks)
     if settings is None:
         settings = data.first_settings
@@ -118,20 +128,24 @@ def fit_large(
     data = data.take(np.zeros(0, dtype=np.int64))  # from here on, only its vocabularies and scales are read
     release_freed_memory()
     with closing(ScratchFile()) as file:
+        step("counting words and character n-grams")
         portions = _portions(len(source), entries + data.vectors.size, np.random.default_rng(seed))
         problems = _store_problems(source, data, settings, portions, StoredProblems(file, len(source)))
         calibration = UNCALIBRATED
         oof_scores = np.zeros((source.text_count, source.targets.classes), dtype=np.float32)
         real_texts = np.arange(source.text_count)
         if calibrated:
-            oof_scores = _out_of_fold(source, problems, settings, seed)[: source.text_count]
+            oof_scores = _out_of_fold(source, problems, settings, seed, step)[: source.text_count]
             calibrating = replace(data, targets=source.targets, importance=source.importance)
             calibration = calibrating.calibration(oof_scores, real_texts)
             oof_scores = calibration.logits(oof_scores)
-        model = data.model(settings, _fitted(problems, settings, seed), calibration)
+        score = source.targets.take(real_texts).score(oof_scores) if source.text_count else 0.0
+
+        def fit_model() -> LinearModel:
+            return data.model(settings, _fitted(problems, settings, seed), calibration)
+
+        yield CrossValidatedSettings(oof_scores, settings, score, fit_model)
     release_freed_memory()
-    score = source.targets.take(real_texts).score(oof_scores) if source.text_count else 0.0
-    return LinearFit(model, oof_scores, settings, score)
 
 
 def _texts_of(source: TrainingTexts) -> Sequence[str]:
@@ -204,7 +218,7 @@ def _fitted(problems: StoredProblems, settings: LinearSettings, seed: int) -> Li
 
 
 def _out_of_fold(
-    source: TrainingTexts, problems: StoredProblems, settings: LinearSettings, seed: int
+    source: TrainingTexts, problems: StoredProblems, settings: LinearSettings, seed: int, step: StepReporter
 ) -> Floats:
     """The scores of each text by a model of the other fold, `[texts, classes]`; label names are in none."""
     hashes = (zlib.crc32(text.encode("utf-8", "surrogatepass"), seed) for text in _texts_of(source))
@@ -212,6 +226,7 @@ def _out_of_fold(
     scores = np.zeros((len(source), source.targets.classes), dtype=np.float32)
     real = np.arange(len(source)) < source.text_count
     for fold in range(_FOLDS):
+        step(fold_step(fold, _FOLDS))
         problems.held_out = held = real & (folds == fold)
         coefficients = _fitted(problems, settings, fold)
         for number, places in enumerate(problems.texts):

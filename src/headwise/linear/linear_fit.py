@@ -1,6 +1,11 @@
-"""fit_linear: fits a linear text classifier, with settings chosen by cross-validation."""
+"""fit_linear: fits a linear text classifier, with settings chosen by cross-validation.
 
-from collections.abc import Sequence
+`cross_validated` has the settings and out-of-fold scores alone; those who need no model of all texts, such
+as a search for label errors, save its fit.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -9,8 +14,15 @@ from numpy.typing import NDArray
 
 from headwise.data.items.label_types import SINGLE_LABEL_TYPE, LabelType
 from headwise.data.splits.duplicates import first_in_group
-from headwise.linear.large_fit import fit_large, is_large
-from headwise.linear.linear_settings import LinearFit, LinearSettings
+from headwise.linear.large_fit import cross_validated_large, is_large
+from headwise.linear.linear_model import LinearModel
+from headwise.linear.linear_settings import (
+    CrossValidatedSettings,
+    LinearFit,
+    LinearSettings,
+    StepReporter,
+    ignore_step,
+)
 from headwise.linear.linear_warm_start import LinearWarmStart
 from headwise.linear.setting_search import (
     MOST_COMPARED,
@@ -94,6 +106,40 @@ def fit_linear(
 ) -> LinearFit:
     """Fit a linear model on words, word pairs, character n-grams and, if given, vectors of the texts.
 
+    Args:
+        examples, max_features, folds, seed, settings, calibrated, previous: See `cross_validated`.
+
+    Raises:
+        TypeError: Linear models do not support the label type, or the targets are of another one.
+    """
+    with cross_validated(
+        examples,
+        max_features=max_features,
+        folds=folds,
+        seed=seed,
+        settings=settings,
+        calibrated=calibrated,
+        previous=previous,
+    ) as validated:
+        model = validated.fit_model()
+    return LinearFit(model, validated.oof_scores, validated.settings, validated.cv_score)
+
+
+@contextmanager
+def cross_validated(
+    examples: LinearExamples,
+    *,
+    max_features: int = 1_000_000,
+    folds: int = 5,
+    seed: int = 0,
+    settings: LinearSettings | None = None,
+    calibrated: bool = True,
+    previous: LinearWarmStart | None = None,
+    step: StepReporter = ignore_step,
+) -> Iterator[CrossValidatedSettings]:
+    """Context with the settings and the out-of-fold scores of a linear model of words, word pairs,
+    character n-grams and, if given, vectors of the texts. Within it, the model can be fitted.
+
     Blocks, naive Bayes ratios and C are chosen by cross-validation (for very many texts or labels, on one
     held-out part), by log loss after calibration. Near-duplicates stay in the same fold (see
     `first_in_group`). Texts whose features are too many for memory are read from a file, see
@@ -109,6 +155,7 @@ def fit_linear(
         calibrated: Whether to compute out-of-fold scores and calibrate the scores by them; if not, the
             scores are margins. Who fits an ensemble weight on other texts needs neither.
         previous: A previous model to start from, with the same tokenizer and the same kind of vectors.
+        step: Receives the name of each step.
 
     Raises:
         TypeError: Linear models do not support the label type, or the targets are of another one.
@@ -120,7 +167,12 @@ def fit_linear(
         reader = replace(reader, reach=max(reach, previous.model.reach), edges=previous.model.edges)
     source = examples.training_texts()
     if previous is None and not pairs and is_large(cast(Sequence[str], texts), reader, source.dense):
-        return fit_large(source, reader, max_features, seed=seed, settings=settings, calibrated=calibrated)
+        with cross_validated_large(
+            source, reader, max_features, seed=seed, settings=settings, calibrated=calibrated, step=step
+        ) as validated:
+            yield validated
+        return
+    step("counting words and character n-grams")
     data, text_count = TrainingData.of(source, reader, max_features, previous=previous), source.text_count
     large = len(texts) * classes > MOST_CELLS
     crossed = text_count <= (MOST_PAIRS_CROSSED if pairs else MOST_CROSSED) and not large
@@ -128,6 +180,7 @@ def fit_linear(
     labels = source.targets.labels[:text_count]
     same, parts = np.arange(text_count), []
     if settings is None or calibrated:
+        step("finding near-duplicates")
         same = first_in_group(texts[:text_count], folds, labels.tolist())
         parts = _folds(labels, same, min(folds, 2) if few else folds, seed)
     search = None
@@ -136,6 +189,7 @@ def fit_linear(
     elif data.work > MOST_WORK or len(parts) < 2:
         settings = data.first_settings
     else:
+        step("choosing settings")
         settings = data.first_settings
         if previous is None and not pairs and data.blocks["words"][1].nnz <= MOST_EDGED * len(texts):
             data = data.with_edges(texts)
@@ -147,12 +201,17 @@ def fit_linear(
     oof_scores = np.zeros((len(texts), classes), dtype=np.float32)
     if calibrated and len(parts) > 1:
         scores = search.scores_of(data, settings) if search is not None else None
-        oof_scores = fit_out_of_fold(data, [settings], parts)[0].scores if scores is None else scores
+        if scores is None:
+            scores = fit_out_of_fold(data, [settings], parts, step=step)[0].scores
+        oof_scores = scores
         calibration = data.calibration(oof_scores[:text_count], every[:text_count])
     oof_scores = calibration.logits(oof_scores[:text_count])
-    model = data.model(settings, data.fit(settings, every, seed), calibration)
     score = source.targets.take(every[:text_count]).score(oof_scores) if text_count else 0.0
-    return LinearFit(model, oof_scores, settings, score)
+
+    def fit_model() -> LinearModel:
+        return data.model(settings, data.fit(settings, every, seed), calibration)
+
+    yield CrossValidatedSettings(oof_scores, settings, score, fit_model)
 
 
 def _folds(

@@ -1,5 +1,6 @@
 """The settings of a linear model that cross-validation chooses, and a fitted model with its scores."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from headwise.linear.linear_model import LinearModel
@@ -46,19 +47,47 @@ class LinearSettings:
 
 
 @dataclass(frozen=True)
-class LinearFit:
-    """A fitted linear model, with its out-of-fold scores.
+class CrossValidatedSettings:
+    """The settings of a linear model, with its out-of-fold scores, before it is fitted to all texts.
 
     Attributes:
-        model: The model, trained on all texts.
         oof_scores: Calibrated out-of-fold logits of each text that is in a fold, `[texts, classes]`; 0 of a
             model that is not calibrated.
         settings: The chosen settings.
         cv_score: Accuracy of `oof_scores`; for label sets, the share of correct decisions; for numbers, the
             explained variance (R2).
+        fit_model: Fits the model to all texts.
+    """
+
+    oof_scores: Floats
+    settings: LinearSettings
+    cv_score: float
+    fit_model: Callable[[], LinearModel]
+
+
+@dataclass(frozen=True)
+class LinearFit:
+    """A fitted linear model, with its out-of-fold scores.
+
+    Attributes:
+        model: The model, trained on all texts.
+        oof_scores, settings, cv_score: See `CrossValidatedSettings`.
     """
 
     model: LinearModel
     oof_scores: Floats
     settings: LinearSettings
     cv_score: float
+
+
+StepReporter = Callable[[str], None]
+"""Receives what is done next."""
+
+
+def ignore_step(step: str) -> None:
+    """A `StepReporter` that reports nothing."""
+
+
+def fold_step(fold: int, folds: int) -> str:
+    """The step in which the texts of a fold are predicted."""
+    return f"fitting a linear model without fold {fold + 1} of {folds}"

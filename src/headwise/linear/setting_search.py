@@ -6,8 +6,15 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.core.threads import run_jobs, usable_threads
-from headwise.linear.linear_settings import TABULAR_SCALES, WARM_START_SCALES, LinearSettings
+from headwise.core.threads import raise_if_halted, run_jobs, usable_threads
+from headwise.linear.linear_settings import (
+    TABULAR_SCALES,
+    WARM_START_SCALES,
+    LinearSettings,
+    StepReporter,
+    fold_step,
+    ignore_step,
+)
 from headwise.linear.linear_weights import Floats
 from headwise.linear.split_features import SplitFeatures
 from headwise.linear.tfidf_features import BlockName
@@ -60,6 +67,7 @@ def fit_out_of_fold(
     parts: Sequence[NDArray[np.int64]],
     tolerance: float | None = None,
     start: OutOfFoldFit | None = None,
+    step: StepReporter = ignore_step,
 ) -> list[OutOfFoldFit]:
     """Fit each candidate without each fold. Large jobs run in parallel, as far as they fit into memory.
 
@@ -69,6 +77,7 @@ def fit_out_of_fold(
         parts: The indices of the held-out texts of each fold.
         tolerance: See `fit_svm_path`.
         start: The fit of similar settings, from whose solutions the solver starts.
+        step: Receives the number of each fold when it begins.
     """
     shape = len(data), data.targets.classes
     fits = [OutOfFoldFit(settings, np.zeros(shape, dtype=np.float32)) for settings in candidates]
@@ -76,12 +85,14 @@ def fit_out_of_fold(
 
     def fit_fold(job: tuple[OutOfFoldFit, int]) -> None:
         (fit, fold), held = job, parts[job[1]]
+        step(fold_step(fold, len(parts)))
         if not len(training := np.setdiff1d(every, held)):
             return
         settings, subset = fit.settings, data.problem(fit.settings, training)
         duals, features = np.zeros(subset.signs.shape, dtype=np.float32), None
         if start is not None:
             duals, features = start.duals[fold].copy(), start.features_for(settings, fold)
+        raise_if_halted()
         features = features or data.split(settings, subset)
         coefficients = data.solve(settings, subset, features, seed=fold, tolerance=tolerance, duals=duals)
         fit.scores[held] = data.scores(settings, coefficients, held)

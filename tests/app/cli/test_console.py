@@ -3,6 +3,7 @@ import os
 import shlex
 import subprocess
 import sys
+import time
 
 import pytest
 from rich.console import Console
@@ -142,3 +143,33 @@ def test_a_step_that_takes_long_leaves_nothing_in_a_log(capsys, monkeypatch, col
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 1
     assert "line 1 is a header" in lines[0]
+
+
+def test_a_log_has_a_line_per_step_and_minute_of_long_work(capsys, monkeypatch):
+    monkeypatch.setattr(console_module, "SILENCE", 0.02)
+    with working("reading a.csv") as begin:
+        lines = lines_of_log(capsys, 3)
+        begin("predicting")
+        later = lines_of_log(capsys, 2)
+    assert lines[:3] == ["reading a.csv ...", *["reading a.csv: 1 minute so far"] * 2]
+    assert "predicting ..." in later
+    time.sleep(0.05)
+    capsys.readouterr()
+    time.sleep(0.05)
+    assert capsys.readouterr().err == ""
+
+
+def test_steps_of_short_work_leave_nothing_in_a_log(capsys):
+    with working("reading a.csv") as begin:
+        begin("predicting")
+    assert capsys.readouterr().err == ""
+
+
+def lines_of_log(capsys, count: int) -> list[str]:
+    """The lines of standard error, once there are so many."""
+    lines: list[str] = []
+    until = time.monotonic() + 20
+    while len(lines) < count and time.monotonic() < until:
+        time.sleep(0.01)
+        lines += capsys.readouterr().err.splitlines()
+    return lines

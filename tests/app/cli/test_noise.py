@@ -7,6 +7,8 @@ import random
 from pathlib import Path
 
 from headwise.app.cli.noise_command import noise
+from headwise.app.reporter import Reporter
+from headwise.app.workflows.label_errors import noise_file
 from headwise.app.workflows.label_issues import LabelIssue
 
 WORDS = (("refund", "invoice", "payment"), ("badge", "door", "garage"))
@@ -138,3 +140,24 @@ def test_the_list_is_a_table_with_commas(run, tmp_path):
         assert code == 2
         assert "name it .csv" in err
     assert run("noise", "data.csv", "--show", "-3")[0] == 2
+
+
+class StageReporter(Reporter):
+    """Records the steps."""
+
+    def __init__(self):
+        self.stages: list[str] = []
+
+    def stage(self, text: str) -> None:
+        self.stages.append(text)
+
+
+def test_the_steps_of_a_search_are_reported(tmp_path):
+    write(tmp_path / "data.csv")
+    reporter = StageReporter()
+    noise_file(tmp_path / "data.csv", base="none", reporter=reporter)
+    assert [reporter.stages[0], reporter.stages[-1]] == [
+        "computing the vectors of the texts",
+        "comparing the labels of near-duplicates",
+    ]
+    assert "choosing settings" in reporter.stages

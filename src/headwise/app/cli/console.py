@@ -9,10 +9,12 @@ import json
 import os
 import re
 import sys
-from collections.abc import Container, Iterator
+import threading
+import time
+from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -121,21 +123,65 @@ _statuses: "list[Status]" = []
 """The status lines that are on the terminal."""
 
 
+SILENCE = 60.0
+"""Seconds without a line in a log after which a command says what it does."""
+
+
 @contextmanager
-def working(text: str) -> Iterator[None]:
-    """Show a status line on the terminal within this context; messages are printed above it. Logs with
-    colours have none, as each of its frames would be a line there."""
+def working(text: str) -> Iterator[Callable[[str], None]]:
+    """Show a status line on the terminal within this context; messages are printed above it. Logs have
+    lines instead (see `_StepLog`), also those with colours, as each frame would be a line there.
+
+    The value of the context is called with the name of each further step.
+    """
     if not _is_terminal():
-        yield
+        with _StepLog(text) as log:
+            yield log.begin
         return
     from rich.text import Text
 
     with messages().status(Text(visible(text))) as status:
         _statuses.append(status)
         try:
-            yield
+            yield lambda step: status.update(Text(visible(step)))
         finally:
             _statuses.remove(status)
+
+
+class _StepLog:
+    """The steps of a command in a log: in the first minute none; then each step when it begins, and once a
+    minute how long it has taken so far."""
+
+    def __init__(self, step: str):
+        self._step, self._named = step, False
+        self._started = self._begun = self._printed = time.monotonic()
+        self._ended, self._lock = threading.Event(), threading.Lock()
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self._report, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+
+    def begin(self, step: str) -> None:
+        with self._lock:
+            self._step, self._named, self._begun = step, False, time.monotonic()
+            if self._begun - self._started >= SILENCE:
+                self._print()
+
+    def _report(self) -> None:
+        while not self._ended.wait(max(0, self._printed + SILENCE - time.monotonic())):
+            with self._lock:
+                if time.monotonic() - self._printed >= SILENCE:
+                    self._print()
+
+    def _print(self) -> None:
+        self._printed = time.monotonic()
+        minutes = max(1, round((self._printed - self._begun) / 60))
+        long = f"{self._step}: {minutes:,} minute{'s' * (minutes > 1)} so far"
+        _print_message((visible(long if self._named else f"{self._step} ..."), ""))
+        self._named = True
 
 
 def _print_message(*parts: tuple[str, str]) -> None:

@@ -17,7 +17,6 @@ from headwise.app.cli.console import (
     print_json,
     standard_output,
     visible,
-    working,
     write_text,
 )
 from headwise.app.cli.flags import flag_values, section_flags
@@ -72,8 +71,9 @@ def noise(
         if output.suffix.lower() not in ("", ".csv"):
             raise ConfigError(f"--output {output}: the list is a table with commas; name it .csv")
         check_output_file(output, file, overwrite=overwrite)
-    with working("predicting all labels by cross-validation"):
-        issues = noise_file(str(file), base=base, reading=flag_values(read), reporter=TerminalReporter())
+    reporter = TerminalReporter()
+    with reporter.working("reading and checking"):
+        issues = noise_file(str(file), base=base, reading=flag_values(read), reporter=reporter)
     tagged = any(issue.noun == "tag" for issue in issues)
     if output is not None:
         text = io.StringIO()

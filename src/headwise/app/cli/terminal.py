@@ -95,6 +95,7 @@ class TerminalReporter(Reporter):
     """A reporter that prints to standard error."""
 
     _display: "TrainDisplay | None" = None
+    _begin_step: Callable[[str], None] | None = None
 
     def note(self, text: str) -> None:
         note(text)
@@ -104,12 +105,17 @@ class TerminalReporter(Reporter):
 
     @contextmanager
     def working(self, text: str) -> Iterator[None]:
-        with working(text):
-            yield
+        try:
+            with working(text) as self._begin_step:
+                yield
+        finally:
+            self._begin_step = None
 
     def stage(self, text: str) -> None:
         if self._display is not None:
             self._display.stage(text)
+        elif self._begin_step is not None:
+            self._begin_step(text)
 
     @contextmanager
     def training(

@@ -9,7 +9,7 @@ from rich.progress import BarColumn, Task, TextColumn, TimeElapsedColumn, TimeRe
 from rich.progress import Progress as Bar
 from rich.text import Text
 
-from headwise.app.cli.console import messages, percent, standard_output, visible
+from headwise.app.cli.console import SILENCE, messages, percent, standard_output, visible
 from headwise.app.cli.metric_tables import print_metrics
 from headwise.app.cli.progress import WithProgressBar
 from headwise.app.reporter import Reporter
@@ -21,8 +21,6 @@ from headwise.models.report_messages import baseline_message
 from headwise.training.loop import EpochReport
 from headwise.training.run_state import RunProgress
 from headwise.training.settings import TrainConfig
-
-_SILENCE = 60.0  # seconds without a line in a log until the progress is printed
 
 UNBOUNDED_METRICS = {"loss", "bits", "perplexity", "mae", "rmse"}
 """Dev metrics that are not fractions between 0 and 1."""
@@ -78,7 +76,7 @@ class TrainDisplay(WithProgressBar):
             how=f"loss {report.loss:.3f}  {best_text}{report.texts_per_second:,.0f} {self.of}/s  left",
         )
         if report.scores is None:
-            if not self.console.is_terminal and time.monotonic() - self._printed >= _SILENCE:
+            if not self.console.is_terminal and time.monotonic() - self._printed >= SILENCE:
                 self._print(f"{part}{self._progress_text(report)}")
             return
         if report.part != self._part:
@@ -93,7 +91,7 @@ class TrainDisplay(WithProgressBar):
 
     def stage(self, text: str) -> None:
         """Show a stage without epochs, with its elapsed time; in files and pipes, if the run is long."""
-        if not self.console.is_terminal and time.monotonic() - self._started >= _SILENCE:
+        if not self.console.is_terminal and time.monotonic() - self._started >= SILENCE:
             self._print(f"{text} ...")
         self.bar.remove_task(self.task)
         self.task = self.bar.add_task("", total=None, what=text, how="")

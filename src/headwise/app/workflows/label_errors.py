@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from headwise.app.reporter import NULL_REPORTER, Reporter
 from headwise.app.workflows.label_issues import (
+    COMPARING,
     LabelIssue,
     conflicting_duplicates,
     unlikely_duplicates,
@@ -39,7 +40,8 @@ from headwise.data.items.labels import (
     label_targets,
     training_weights,
 )
-from headwise.linear.linear_fit import LinearExamples, fit_linear
+from headwise.linear.linear_fit import LinearExamples, cross_validated
+from headwise.linear.linear_settings import StepReporter, ignore_step
 from headwise.linear.tabular_features import tabular_features_of
 from headwise.metrics.label_quality import beats_label_frequencies, find_label_issues, separable
 from headwise.text.static_embeddings.base_choice import AUTO, vectors_of_texts
@@ -124,9 +126,11 @@ def find_single_label_issues(
         base=base,
         weights=training_weights(data.items),
         numbers=tabular_features_of(data.items),
+        step=reporter.stage,
     )
     if note:
         reporter.note(note)
+    reporter.stage(COMPARING)
     duplicates_of = conflicting_duplicates(texts, labels)
     issues: list[int] = []
     counts = evaluation_mask(data.items)  # items of weight 0 set no thresholds
@@ -166,6 +170,7 @@ def out_of_fold_probabilities(
     base: str = AUTO,
     weights: NDArray[np.floating] | None = None,
     numbers: NDArray[np.floating] | None = None,
+    step: StepReporter = ignore_step,
 ) -> tuple[NDArray[np.float64], str]:
     """Calibrated out-of-fold probabilities of a linear model, `[texts, classes]`, and a note on the choice
     of the base.
@@ -177,9 +182,11 @@ def out_of_fold_probabilities(
         base: See `noise_file`.
         weights: Weights of the texts, `[texts]`.
         numbers: Features of further columns, `[texts, features]`.
+        step: Receives the name of each step.
     """
+    step("computing the vectors of the texts")
     dense, note = vectors_of_texts(texts, base)
-    scores = fit_linear(
-        LinearExamples(texts, targets, classes, dense=dense, numbers=numbers, sample_weight=weights)
-    ).oof_scores
+    examples = LinearExamples(texts, targets, classes, dense=dense, numbers=numbers, sample_weight=weights)
+    with cross_validated(examples, step=step) as validated:
+        scores = validated.oof_scores
     return softmax(scores.astype(np.float64), axis=1), note

@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 from headwise.data.splits.duplicates import find_near_duplicates
 from headwise.data.splits.text_signatures import words_for_comparison
 
+COMPARING = "comparing the labels of near-duplicates"
+"""The step of `conflicting_duplicates`."""
+
 
 @dataclass(frozen=True)
 class LabelIssue:

@@ -6,7 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.app.reporter import NULL_REPORTER, Reporter
-from headwise.app.workflows.label_issues import LabelIssue, conflicting_duplicates, unlikely_duplicates
+from headwise.app.workflows.label_issues import (
+    COMPARING,
+    LabelIssue,
+    conflicting_duplicates,
+    unlikely_duplicates,
+)
 from headwise.core.activations import expit
 from headwise.data.items.examples import MultiLabelExample, writable_separator
 from headwise.data.items.label_types import LABEL_SET_TYPE
@@ -16,7 +21,7 @@ from headwise.data.items.labels import (
     multi_hot_targets,
     training_weights,
 )
-from headwise.linear.linear_fit import LinearExamples, fit_linear
+from headwise.linear.linear_fit import LinearExamples, cross_validated
 from headwise.linear.tabular_features import tabular_features_of
 from headwise.metrics.label_quality import beats_label_frequencies, find_label_issues, separable
 from headwise.text.static_embeddings.base_choice import AUTO, vectors_of_texts
@@ -45,21 +50,21 @@ def find_label_set_issues(
         label_names(label for item in items for label in item.labels),
     )
     has, counts = multi_hot_targets(items, names), evaluation_mask(items)
+    reporter.stage("computing the vectors of the texts")
     dense, note = vectors_of_texts(texts, base)
     if note:
         reporter.note(note)
-    fitted = fit_linear(
-        LinearExamples(
-            texts,
-            has,
-            len(names),
-            label_type=LABEL_SET_TYPE,
-            dense=dense,
-            numbers=tabular_features_of(items),
-            sample_weight=training_weights(items),
-        )
+    examples = LinearExamples(
+        texts,
+        has,
+        len(names),
+        label_type=LABEL_SET_TYPE,
+        dense=dense,
+        numbers=tabular_features_of(items),
+        sample_weight=training_weights(items),
     )
-    probabilities = expit(fitted.oof_scores.astype(np.float64))
+    with cross_validated(examples, step=reporter.stage) as validated:
+        probabilities = expit(validated.oof_scores.astype(np.float64))
     wrong, is_predictable = wrong_labels(probabilities, has, counts)
     if not is_predictable.any():
         reporter.warn(
@@ -70,6 +75,7 @@ def find_label_set_issues(
     margins = np.where(wrong, 2 * given_probabilities - 1, 1.0).min(axis=1)
     issues = np.flatnonzero(wrong.any(axis=1))
     issues = issues[np.argsort(margins[issues], kind="stable")].tolist()
+    reporter.stage(COMPARING)
     duplicates_of = conflicting_duplicates(texts, [frozenset(item.labels) for item in items])
     differs = {number: has[twin] != has[number] for number, twin in duplicates_of.items()}
     duplicates = unlikely_duplicates(

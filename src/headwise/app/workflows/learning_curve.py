@@ -27,8 +27,7 @@ from headwise.data.items.label_types import LabelType
 from headwise.data.items.labels import evaluated_items, training_weights
 from headwise.data.splits.data_parts import DataParts
 from headwise.data.splits.duplicates import indices_by_text
-from headwise.linear.linear_fit import LinearExamples, fit_linear
-from headwise.linear.linear_settings import LinearFit, LinearSettings
+from headwise.linear.linear_fit import LinearExamples, cross_validated, fit_linear
 from headwise.linear.tag_crf import fit_crf
 from headwise.metrics.power_law import PowerLaw, fit_power_law
 from headwise.metrics.tag_schemes import detect_scheme
@@ -333,29 +332,26 @@ def linear_scorer(
         features = (None if matrix is None else matrix[rows] for matrix in (dense, numbers))
         return [texts[row] for row in rows], *features
 
-    def fit(rows: NDArray[np.int64], settings: LinearSettings | None = None, seed: int = 0) -> LinearFit:
+    def examples(rows: NDArray[np.int64]) -> LinearExamples:
         train_texts, vectors, tabular = read(rows)
-        return fit_linear(
-            LinearExamples(
-                train_texts,
-                fitted_targets[rows],
-                model.outputs.count,
-                label_type=label_type,
-                dense=vectors,
-                numbers=tabular,
-                pairs=model.reads_pairs,
-                sample_weight=None if weights is None else weights[rows],
-                tokenizer=model.config.words.tokenizer,
-            ),
-            settings=settings,
-            seed=seed,
-            calibrated=False,
+        return LinearExamples(
+            train_texts,
+            fitted_targets[rows],
+            model.outputs.count,
+            label_type=label_type,
+            dense=vectors,
+            numbers=tabular,
+            pairs=model.reads_pairs,
+            sample_weight=None if weights is None else weights[rows],
+            tokenizer=model.config.words.tokenizer,
         )
 
-    settings = fit(np.arange(len(texts))).settings
+    with cross_validated(examples(np.arange(len(texts))), calibrated=False) as validated:
+        settings = validated.settings
 
     def score(train: NDArray[np.int64], test: NDArray[np.int64], seed: int) -> float:
-        predicted = fit(train, settings, seed).model.scores(*read(test))
+        fitted = fit_linear(examples(train), settings=settings, seed=seed, calibrated=False)
+        predicted = fitted.model.scores(*read(test))
         return unit * label_type.linear_score(predicted, targets[test])
 
     return score, tuple(plan.notes)

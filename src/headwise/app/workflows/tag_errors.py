@@ -12,6 +12,7 @@ from headwise.app.reporter import NULL_REPORTER, Reporter
 from headwise.app.workflows.label_issues import LabelIssue, without_given
 from headwise.data.items.examples import TaggedSentence
 from headwise.data.splits.duplicates import first_in_group
+from headwise.linear.linear_settings import StepReporter, fold_step, ignore_step
 from headwise.linear.tag_crf import fit_crf
 from headwise.metrics.label_quality import beats_label_frequencies, find_label_issues, separable
 from headwise.metrics.tag_schemes import Scheme, TagSpan, detect_scheme, write_tags
@@ -65,7 +66,7 @@ def find_tag_issues(data: Any, reporter: Reporter = NULL_REPORTER, *, base: str 
     groups, note = choose_word_groups((item.tokens for item in items), base)
     if note:
         reporter.note(note)
-    probabilities = out_of_fold_type_probabilities(items, scheme, number, groups)
+    probabilities = out_of_fold_type_probabilities(items, scheme, number, groups, reporter.stage)
     if not beats_label_frequencies(probabilities, targets, calibrated=False):
         reporter.warn(
             "out of fold, a linear CRF predicts the tags no better than how common the tags are, so it can "
@@ -122,6 +123,7 @@ def out_of_fold_type_probabilities(
     scheme: Scheme,
     number: dict[str, int],
     groups: WordClusters | None = None,
+    step: StepReporter = ignore_step,
 ) -> NDArray[np.float64]:
     """Out-of-fold probabilities of the types of each word, `[words, types]`, by linear CRFs;
     near-duplicates are held out together.
@@ -131,6 +133,7 @@ def out_of_fold_type_probabilities(
         scheme: The tag scheme.
         number: Index of each type.
         groups: Word groups that the CRFs read with the words.
+        step: Receives the name of each step.
     """
     out_of_fold = [np.zeros((len(item.tokens), len(number))) for item in items]
     first = first_in_group([" ".join(item.tokens) for item in items], _FOLDS)
@@ -140,6 +143,7 @@ def out_of_fold_type_probabilities(
         rest = np.flatnonzero(part != fold).tolist()
         if not held_out or not rest:
             continue
+        step(fold_step(fold, _FOLDS))
         crf = fit_crf([items[n] for n in rest], scheme, groups=groups)
         probabilities, ends = crf.marginals([items[n].tokens for n in held_out])
         columns = [number[_span_type(tag, scheme)] for tag in crf.tags]

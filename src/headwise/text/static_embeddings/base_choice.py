@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from headwise.core.errors import ConfigError
-from headwise.core.tokenizer import get_tokenizer, normalize_spelling
+from headwise.core.tokenizer import normalize_spelling
+from headwise.data.items.dataset import chunks_by_length
 from headwise.text.static_embeddings.base_folder import read_word_list
 from headwise.text.static_embeddings.base_vectors import BaseError, StaticEmbeddings
 from headwise.text.static_embeddings.installed_bases import (
@@ -20,6 +21,7 @@ from headwise.text.static_embeddings.installed_bases import (
     user_folder,
 )
 from headwise.text.static_embeddings.word_groups import WordClusters, compound_parts, find_spelling_variant
+from headwise.text.text_reader import text_reader
 
 ENGLISH = "english"
 _WORDS = {
@@ -120,6 +122,7 @@ _MOST_LANGUAGES = 3
 _SHARED = "-shared"
 """End of the name of a base that is merged with those of other languages and never chosen alone."""
 _SAMPLED_TEXTS = 2_000  # texts
+_READ_AT_ONCE = 1 << 22  # characters
 
 
 def choose_base(name: str, texts: Iterable[Sequence[str]]) -> tuple[StaticEmbeddings | None, str]:
@@ -240,9 +243,12 @@ def _no_base(coverage: Mapping[str, set[str]], counts: Counter[str]) -> str:
 def vectors_of_texts(texts: Iterable[str], base: str) -> tuple[np.ndarray | None, str]:
     """The vectors of texts, `[texts, size]`, by static embeddings that `choose_base` chooses, and its
     message; None without static embeddings."""
-    words = [get_tokenizer("penn").words(text) for text in texts]
-    chosen, note = choose_base(base, words)
-    return None if chosen is None else chosen.texts(words), note
+    texts, reader = list(texts), text_reader("penn")
+    chosen, note = choose_base(base, reader.read(texts[:_SAMPLED_TEXTS]))
+    if chosen is None:
+        return None, note
+    parts = [chosen.texts(reader.read(part)) for part in chunks_by_length(texts, _READ_AT_ONCE)]
+    return np.concatenate([np.zeros((0, chosen.size), dtype=np.float32), *parts]), note
 
 
 def choose_word_groups(sentences: Iterable[Sequence[str]], base: str) -> tuple[WordClusters | None, str]:

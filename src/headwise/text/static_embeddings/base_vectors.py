@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from headwise.core import native
 from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.core.tokenizer import normalize_spelling
@@ -186,31 +187,32 @@ class StaticEmbeddings:
 
         Args:
             rows: Numbers of the vectors, word after word.
-            ends: Where the rows of each word begin in `rows`, and the end, `[words + 1]`, strictly rising.
+            ends: Where the rows of each word begin in `rows`, and the end, `[words + 1]`.
         """
-        if len(ends) < 2:
-            return np.zeros((0, self.size), dtype=np.float32)
-        sums = np.add.reduceat(self._rows(rows), ends[:-1], axis=0)
-        return (sums / np.diff(ends)[:, None]).astype(np.float32)
-
-    def _rows(self, numbers: NDArray[np.int64]) -> Floats:
-        listed = numbers < len(self.words)
-        vectors = np.empty((len(numbers), self.size), dtype=np.float32)
-        vectors[listed] = self.table.rows(numbers[listed])
-        vectors[~listed] = self.subwords.rows(numbers[~listed] - len(self.words))
-        return vectors
+        tables = self.table, self.subwords
+        values = np.concatenate([table.values for table in tables])
+        scales = np.concatenate([table.scales for table in tables])
+        return native.mean_vectors(values, scales, np.asarray(rows, np.int32), np.asarray(ends, np.int64))
 
     def texts(self, texts: Sequence[Sequence[str]]) -> Floats:
         """Vectors of tokenised texts, `[texts, size]`, of length 1 (0 for a text without words)."""
-        kinds: dict[str, int] = {}
-        ids = [[kinds.setdefault(word, len(kinds)) for word in words] for words in texts]
-        vectors, weights = self.vectors(list(kinds))
-        weighted = vectors * weights[:, None]
-        out = np.zeros((len(texts), self.size), dtype=np.float32)
-        for place, word_ids in enumerate(ids):
-            if word_ids:
-                out[place] = weighted[word_ids].sum(axis=0)
-        return out / np.maximum(np.linalg.norm(out, axis=1, keepdims=True), 1e-12)
+        kinds, numbers, ends = self.distinct_words(texts)
+        vectors = self.means(kinds.rows, kinds.ends)
+        sums = native.weighted_sums(vectors, kinds.weights, numbers.astype(np.int64), ends[:-1], ends[1:])
+        return sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), np.float32(1e-12))
+
+    def distinct_words(
+        self, texts: Sequence[Sequence[str]]
+    ) -> tuple["DistinctWords", NDArray[np.int32], NDArray[np.int64]]:
+        """The distinct words of tokenised texts, the index of each word among them, text after text,
+        `[total]`, and the offsets of the texts, `[texts + 1]`."""
+        if isinstance(texts, TokenizedTexts):
+            used, numbers = unique_with_inverse(texts.words, len(texts.lexicon))
+            return self.compositions_of(texts.lexicon).take(used), numbers.astype(np.int32), texts.ends
+        words = list(chain.from_iterable(texts))
+        places = {word: place for place, word in enumerate(dict.fromkeys(words))}
+        numbers = np.fromiter(map(places.__getitem__, words), np.int32, len(words))
+        return self.compositions(list(places)), numbers, np.cumsum([0, *map(len, texts)])
 
     def token_coverage(self, counts: Mapping[str, int]) -> float:
         """Token coverage: the share of the counted words that the base lists in some spelling; 0 of
@@ -312,22 +314,8 @@ class BaseTokens:
     @classmethod
     def of(cls, base: StaticEmbeddings, texts: Sequence[Sequence[str]]) -> "list[BaseTokens]":
         """Encode tokenised texts."""
-        if isinstance(texts, TokenizedTexts):
-            used, numbers = unique_with_inverse(texts.words, len(texts.lexicon))
-            kinds = base.compositions_of(texts.lexicon).take(used)
-            return cls._split(kinds, numbers.astype(np.int32), texts.ends, len(base.words))
-        words = list(chain.from_iterable(texts))
-        places = {word: place for place, word in enumerate(dict.fromkeys(words))}
-        numbers = np.fromiter(map(places.__getitem__, words), np.int32, len(words))
-        bounds = np.cumsum([0, *map(len, texts)])
-        return cls._split(base.compositions(list(places)), numbers, bounds, len(base.words))
-
-    @classmethod
-    def _split(
-        cls, kinds: DistinctWords, numbers: NDArray[np.int32], bounds: NDArray[np.int64], listed: int
-    ) -> "list[BaseTokens]":
-        """The texts of a batch, from the indices of all their words in `kinds`."""
-        unlisted = kinds.rows[kinds.ends[1:] - 1] >= listed
+        kinds, numbers, bounds = base.distinct_words(texts)
+        unlisted = kinds.rows[kinds.ends[1:] - 1] >= len(base.words)
         unknown = np.diff(np.append(0, unlisted[numbers].cumsum())[bounds]).tolist()
         spans = pairwise(bounds.tolist())
         return [
