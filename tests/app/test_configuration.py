@@ -10,6 +10,7 @@ from headwise.app import configuration as recipe_module
 from headwise.app.configuration import SECTIONS, build_config, defaults_by_size, read_preset
 from headwise.app.training_plan import RunData
 from headwise.app.training_request import resolve
+from headwise.artifacts.model_folder import StoreError
 from headwise.core.errors import ConfigError
 from headwise.data.items.examples import Example
 from headwise.data.splits.data_parts import DataParts
@@ -230,7 +231,7 @@ def test_toml_files_that_cannot_be_read(tmp_path):
         path.write_text(text)
         with pytest.raises(ConfigError, match=r"r\.toml: not a TOML file"):
             read_preset(path)
-    with pytest.raises(ConfigError, match="cannot read the recipe"):
+    with pytest.raises(StoreError, match="not the folder of a headwise model"):
         read_preset(tmp_path)
 
 

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 
+from headwise.app.reporter import NULL_REPORTER, Reporter
+from headwise.artifacts.folder_config import read_info
 from headwise.core.config import JsonMapping, JsonObject, from_dict, unknown_name_error
 from headwise.core.deprecation import warn_renamed
 from headwise.core.errors import ConfigError
@@ -20,6 +22,7 @@ from headwise.models.tasks import find_task_settings
 from headwise.nn.encoders.encoder_configs import DEFAULT_ENCODER
 from headwise.nn.networks.model_config import CONFIGS, ModelConfig
 from headwise.runtime.limits import check_limits
+from headwise.text.static_embeddings.base_choice import NONE
 from headwise.training.settings import RunConfig, TrainConfig, VectorsConfig
 
 SECTIONS = ("data", "split", "vectors", "model", "encoder", *CONFIGS, "train")
@@ -99,12 +102,24 @@ def _encoder_settings(layers: Sequence[JsonMapping], default: str) -> JsonObject
     return merged
 
 
-def read_preset(path: Path) -> dict[str, JsonObject]:
-    """The sections of a TOML recipe: a file ("-" is standard input), or the name of a recipe in headwise.
+def read_preset(
+    path: Path, *, task: str | None = None, reporter: Reporter = NULL_REPORTER
+) -> dict[str, JsonObject]:
+    """The sections of a recipe: a TOML file ("-" is standard input), the name of a recipe in headwise, or a
+    model folder, for the settings that the model was trained with.
+
+    Args:
+        path: The file, the name or the folder.
+        task: The task that the user names; None if none is named.
+        reporter: Receives notes on the settings of a model that are left out.
 
     Raises:
-        ConfigError: There is no such file or recipe, or it is not valid TOML (the message has the line).
+        ConfigError: There is no such file or recipe, or it is not valid TOML (the message has the line); or
+            the model has no settings, or is of another task.
+        StoreError: The folder is not that of a model.
     """
+    if path.is_dir():
+        return _settings_of_model(path, task, reporter)
     recipes = {item.name.removesuffix(".toml"): item for item in files("headwise.app.presets").iterdir()}
     recipes = {name: item for name, item in recipes.items() if item.name.endswith(".toml")}
     is_standard = str(path) == STANDARD_INPUT
@@ -120,6 +135,54 @@ def read_preset(path: Path) -> dict[str, JsonObject]:
         raise ConfigError(f"{path}: cannot read the recipe: {error.strerror}") from None
     except (ValueError, RecursionError) as error:  # also for huge integers, deep nesting
         raise ConfigError(f"{path}: not a TOML file: {error}") from None
+
+
+_NAMES_OF_FILES = (("vectors", "file"), ("base", "name"), ("pretrained", "name"), ("syntax", "pipeline"))
+"""Settings that may name a file or a folder."""
+
+
+def _settings_of_model(folder: Path, task: str | None, reporter: Reporter) -> dict[str, JsonObject]:
+    """The settings that a model was trained with, without its files and its device."""
+    training = read_info(folder).training
+    sections: dict[str, JsonObject] = {name: dict(of) for name, of in training.recipe.items()}
+    model_task = sections.get("model", {}).get("task")
+    if model_task is None:
+        raise ConfigError(
+            f"{folder}: the model has no settings of a training run, as it was saved from Python without "
+            "them; give a TOML file"
+        )
+    if task not in (None, model_task):
+        raise ConfigError(
+            f"{folder}: the settings are those of the task {model_task}, but the task is {task}; leave out "
+            "--recipe, or give a model of this task"
+        )
+    if (base := sections.get("base")) is not None and not base.get("name"):  # else one would be chosen
+        base["name"] = NONE
+    left_out = []
+    for section, key in _NAMES_OF_FILES:
+        name = sections.get(section, {}).get(key)
+        if name and (section == "vectors" or _names_folder(name, section)):
+            left_out.append(f"{section}.{key} = {name!r}")
+            del sections[section][key]
+    device = sections.get("train", {}).pop("device", TrainConfig.device)
+    if device != TrainConfig.device:
+        left_out.append(f"train.device = {device!r}")
+    reporter.note(f"settings of the model {folder} (task {model_task})")
+    if left_out:
+        reporter.warn(
+            f"{folder}: of these settings, files and devices are left out; name them again if the new "
+            f"model is to use them: {', '.join(left_out)}"
+        )
+    if training.previous:
+        reporter.note(f"{folder} started from the model {training.previous}; --base MODEL does so again")
+    return sections
+
+
+def _names_folder(name: str, section: str) -> bool:
+    """Whether a name is a path. Encoders on the hub may have a slash in their names, bases have none."""
+    path = Path(name)
+    slash = section == "base" and len(path.parts) > 1
+    return slash or path.is_absolute() or path.exists() or name[0] in ".~"
 
 
 def defaults_by_size(

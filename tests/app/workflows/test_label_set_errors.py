@@ -104,7 +104,7 @@ def test_where_labels_are_thrown_by_a_coin_none_is_called_wrong():
     class Hears:
         """Keeps the warnings."""
 
-        note = notes = staticmethod(lambda *_: None)
+        note = notes = stage = staticmethod(lambda *_: None)
         warn = staticmethod(told.append)
 
     data = type("Data", (), {"items": items, "columns": None})

@@ -111,7 +111,7 @@ OptionalParses = Annotated[Path | None, _FILE, Parameter(validator=_later(check_
 """An optional file of dependency parses, or two for pairs of texts: `first.heads,second.heads`."""
 
 OptionalRecipe = Annotated[Path | None, _FILE, Parameter(validator=_later(check_recipe))]
-"""An optional recipe: a TOML file, or the name of a recipe in headwise."""
+"""An optional recipe: a TOML file, the name of a recipe in headwise, or a model folder."""
 
 ModelFolder = Annotated[Path, Parameter(validator=_later(check_model))]
 """The folder of a model, exported or not."""

@@ -56,7 +56,7 @@ def distill(
         dev: Labelled texts that choose the best epoch and set the temperature. [split off]
         test: Labelled texts for the final report; read once. [split off]
         base: Pretrained word vectors or a previous model; see headwise train. [auto]
-        recipe: A TOML file with settings.
+        recipe: A TOML file with settings, or a model folder.
         work: Folder that caches the vectors of a sentence encoder, for other training runs too. [none]
         resume: Continue the interrupted run in the output folder; give the same settings again.
         overwrite: Replace the model in the output folder.

@@ -75,12 +75,15 @@ def check_argument_order(words: Sequence[str]) -> None:
 
 
 def check_recipe(path: Path) -> None:
-    """Check a recipe that is named as a file."""
+    """Check a recipe that is named as a file or as the folder of a model."""
     if is_standard(path) or path.is_file():
         return
-    if path.is_dir() or path.suffix:  # without a suffix, a recipe of headwise
-        problem = "it is a folder" if path.is_dir() else "no such file"
-        raise ConfigError(f"{path}: cannot read the recipe: {problem}")
+    if path.is_dir():
+        from headwise.artifacts.model_folder import VerifiedFolder
+
+        VerifiedFolder(path)
+    elif path.suffix:  # without a suffix, a recipe of headwise
+        raise ConfigError(f"{path}: cannot read the recipe: no such file")
 
 
 def _names_standard(path: Path | tuple[Path, ...] | None) -> bool:

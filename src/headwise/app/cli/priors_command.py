@@ -60,7 +60,7 @@ def priors(
         search: A file of texts, pairs or tagged sentences; see headwise train.
         dev: Texts that candidates are scored on; split off by default.
         output: Folder of the search; by default FILE.priors.
-        recipe: Settings of all candidates: a recipe's name, or a TOML file.
+        recipe: Settings of all candidates: a recipe's name, a TOML file, or a model folder.
         minutes: Time for training, over all sessions. [30]
         seeds: Training runs of each candidate in each round. [2]
         json: Print the result of the search as JSON.
@@ -74,9 +74,11 @@ def priors(
     if search is not None:
         check_output_is_folder(output)
         check_one_standard_input({"--search": search, "--dev": dev, "--recipe": recipe})
+        from headwise.app.cli.terminal import TerminalReporter
         from headwise.app.configuration import read_preset
 
-        layers = [*([] if recipe is None else [read_preset(recipe)]), {"data": flag_values(read)}]
+        presets = [] if recipe is None else [read_preset(recipe, reporter=TerminalReporter())]
+        layers = [*presets, {"data": flag_values(read)}]
         search_priors(
             search,
             dev,

@@ -114,7 +114,8 @@ def train(
         unknown_label: The label of texts that belong to none of the labels, as --unknown with examples:
             they are not trained on, but choose how the novelty score is computed.
         recipe: A TOML file with settings: \\[train] epochs = 5 is --epochs 5, \\[encoder] layers = 1 is
-            --encoder.layers 1. Flags take precedence.
+            --encoder.layers 1. Or a model folder: the settings that it was trained with. Flags take
+            precedence.
         parses: Dependency parses of the training texts, for encoders that use them (ms-san): one line per
             text with the head of each word (numbers from 1, 0 for a root), "words, tab, heads", or CoNLL-U.
         dev_parses: Dependency parses of the dev texts.
@@ -146,7 +147,8 @@ def train(
             check_labelled_folder(path)
     from headwise.app.configuration import read_preset
 
-    presets = (read_preset(recipe),) if recipe else ()
+    terminal = QuietReporter() if quiet else TerminalReporter()
+    presets = (read_preset(recipe, task=task, reporter=terminal),) if recipe else ()
     from headwise.app.training_checks import TrainingFinished
     from headwise.app.training_crash import crash_as_error
     from headwise.app.workflows.train import train_files
@@ -168,7 +170,6 @@ def train(
             named[section] = named.get(section, {}) | {name: value}
     if unknown or named.get("unknown"):
         named["unknown"] = {"detect": True} | named.get("unknown", {})
-    terminal = QuietReporter() if quiet else TerminalReporter()
     try:
         with crash_as_error(output):
             finished_run = train_files(

@@ -58,7 +58,7 @@ def tune(
         minutes: Time for training, over all sessions.
         seeds: Training runs per finalist to choose, and as many to confirm.
         task: Replaced by the list of tasks.
-        recipe: Settings of all candidates: a recipe's name, or a TOML file.
+        recipe: Settings of all candidates: a recipe's name, a TOML file, or a model folder.
         dev: Texts that candidates are scored on. [folds of the file; for one long text, its end]
         json: Print the result of the search as JSON.
     """
@@ -68,7 +68,7 @@ def tune(
 
     folder = output or Path(f"{file}.tuned")
     layers = [
-        *([] if recipe is None else [read_preset(recipe)]),
+        *([] if recipe is None else [read_preset(recipe, task=task, reporter=TerminalReporter())]),
         {"data": flag_values(read), "model": {"task": task} if task else {}},
     ]
     tuned = run_search(

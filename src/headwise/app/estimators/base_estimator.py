@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from headwise.app.configuration import Sections, read_preset
 from headwise.app.estimators.estimator_inputs import Inputs, texts_of, warn_caller
 from headwise.app.model_session import ModelSession
+from headwise.app.reporter import Reporter
 from headwise.app.training_request import resolve
 from headwise.artifacts import save_model
 from headwise.artifacts.model_card import model_html
@@ -47,8 +48,8 @@ class TextEstimator(BaseEstimator, Generic[ModelType]):
         encoder: A name of `headwise.nn.encoders.ENCODERS`.
         vectors: File of pretrained word vectors, in the formats of `--vectors`.
         epochs: Maximum number of passes over the training data.
-        recipe: Further settings: the sections of a TOML recipe as a dictionary, or a recipe file. The other
-            arguments override it.
+        recipe: Further settings: the sections of a TOML recipe as a dictionary, a recipe file, or a model
+            folder, for the settings that it was trained with. The other arguments override it.
         random_state: Seed of the split, of the initial weights and of everything else that is random. None:
             the seeds of the recipe, or 0 where it has none.
         verbose: Print a line after each epoch.
@@ -230,11 +231,13 @@ class TextEstimator(BaseEstimator, Generic[ModelType]):
         return tags
 
     def _recipe(self) -> Sections:
-        """The sections of the recipe, which may be a file."""
+        """The sections of the recipe, which may be a file or a model folder."""
         recipe = {} if self.recipe is None else self.recipe
         if not isinstance(recipe, Mapping | str | PathLike):
             raise TypeError(f"recipe is {recipe!r:.80}; expected a dictionary of sections, or a file")
-        return recipe if isinstance(recipe, Mapping) else read_preset(Path(recipe))
+        return (
+            recipe if isinstance(recipe, Mapping) else read_preset(Path(recipe), reporter=_CallerWarnings())
+        )
 
     def _layers(self) -> tuple[JsonObject, JsonObject]:
         """Two layers of settings: those of the recipe and those of the arguments."""
@@ -257,6 +260,13 @@ class TextEstimator(BaseEstimator, Generic[ModelType]):
         if self.vectors is not None:
             argument_sections["vectors"] = {"file": fspath(self.vectors)}
         return dict(recipe), argument_sections
+
+
+class _CallerWarnings(Reporter):
+    """A reporter that warns the caller in Python."""
+
+    def warn(self, text: str) -> None:
+        warn_caller(text)
 
 
 _RECIPE = "recipe__"
