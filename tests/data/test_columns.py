@@ -292,6 +292,26 @@ def test_other_columns_named_like_labels_are_told():
     assert len(choose(columns, label_column="topic")[1]) == 1
 
 
+def test_names_that_recur_beside_a_label_of_a_vague_name_are_told():
+    columns = {
+        "Description": TALK,
+        "Group": list("abcd") * 10,
+        "Language": ["en", "de"] * 20,
+        "Part": ["train", "test"] * 20,
+        "Satisfaction Score": list("xy") * 20,
+        "Visits": list("1234") * 10,
+        "model": list("pq") * 20,
+    }
+    chosen, notes = choose(columns)
+    assert chosen == Columns("Description", "Satisfaction Score")
+    assert notes[1] == "other columns that may be the label: 'Group' - choose with --label-column"
+    clear = {**columns, "Label": list("uv") * 20}
+    chosen, notes = choose(clear)
+    assert chosen == Columns("Description", "Label")
+    told = "other columns that may be the label: 'Satisfaction Score' - choose with --label-column"
+    assert notes[1] == told
+
+
 @pytest.mark.parametrize("name", ["question", "query"])
 def test_a_question_beside_a_text_that_may_answer_it(name):
     columns = {name: TALK, "reply": TALK[::-1], "label": list("aabb") * 10}

@@ -8,13 +8,17 @@ from functools import cached_property
 from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.columns.cell_values import is_link, is_structured
 from headwise.data.columns.column_names import (
+    CLEAR_LABEL_NAMES,
     HEADING_NAMES,
     LABEL_NAMES,
     QUESTION_NAMES,
+    RARELY_LABEL_NAMES,
     has_usual_name,
     is_never_label,
+    is_prediction,
     normal_name,
 )
+from headwise.data.findings import abbreviate
 from headwise.data.items.labels import parse_number, with_decimal_point
 
 _MANY = 20  # cells from which on a column of many single words can be told from a column of few values
@@ -280,11 +284,30 @@ _NEVER_TEXTS = (is_link, is_date, is_address, _is_number, _is_file, _has_no_lett
 """Kinds of values of which all those of a column must be."""
 
 
-def other_labels_notes(columns: Sequence[Column]) -> Iterator[str]:
-    """A note on columns beside the guessed label that are named like labels, too, if there are any."""
-    named = [column for column in columns if has_usual_name(column.name, LABEL_NAMES)]
-    if labels := [repr(c.name) for c in named if c.is_recurring and c.varies and not c.is_never_label]:
-        yield f"other columns that may be the label: {', '.join(labels)} - choose with --label-column"
+def other_labels_notes(columns: Sequence[Column], label: Column) -> Iterator[str]:
+    """A note on columns that may be the label as well as the guess, if there are any: those named like
+    labels, and unless the name of the guess leaves no doubt, those whose values are names that recur.
+
+    Args:
+        columns: The columns that are not used.
+        label: The guess.
+    """
+    clear = normal_name(label.name) in CLEAR_LABEL_NAMES
+    labels = [
+        repr(c.name)
+        for c in columns
+        if (has_usual_name(c.name, LABEL_NAMES) or (not clear and _may_be_label(c)))
+        and (c.is_recurring and c.varies and not c.is_never_label)
+    ]
+    if labels:
+        yield f"other columns that may be the label: {abbreviate(labels)} - choose with --label-column"
+
+
+def _may_be_label(column: Column) -> bool:
+    """Whether the values are names of which several records have each, and the name does not speak against
+    a label."""
+    unlikely = normal_name(column.name) in RARELY_LABEL_NAMES or is_prediction(column.name) or column.heads
+    return not column.numbers and not unlikely and not column.parts_of_data
 
 
 def unused_columns_notes(columns: Sequence[Column]) -> Iterator[str]:

@@ -30,6 +30,10 @@ LABEL_NAMES = (
     "etiqueta", "categoría", "categoria", "clase", "sentimiento", "etichetta", "标签", "类别", "情感",
 )
 # fmt: on
+CLEAR_LABEL_NAMES = frozenset(
+    {"label", "labels", "gold_label", "gold", "annotation", "class", "category", "target", "y"}
+)
+"""Names of columns that leave no doubt that it is the label."""
 
 NEVER_LABEL_NAMES = frozenset(
     {

@@ -104,8 +104,8 @@ def choose_pair_columns(
                     "the column of the labels", "--label-column", columns, source, "HW285"
                 )
             unread = [column for column in remaining if column.name != label]
-            source.notes += _unread_notes(unread, numbers=numbers)
             scale = next(column for column in remaining if column.name == label)
+            source.notes += _unread_notes(unread, scale, numbers=numbers)
             if not numbers and scale.numbers and scale.distinct > 2:
                 source.notes.append(
                     f"the numbers in {label!r} are learnt as labels (--task pair-score learns a scale)"
@@ -117,10 +117,10 @@ def choose_pair_columns(
     return PairColumns(first, second, label, weight)
 
 
-def _unread_notes(unread: Sequence[Column], *, numbers: bool) -> list[str]:
+def _unread_notes(unread: Sequence[Column], label: Column, *, numbers: bool) -> list[str]:
     """Notes on columns that are not read although they may be labels, or scores where labels are no
     `numbers`."""
-    notes = list(other_labels_notes(unread))
+    notes = list(other_labels_notes(unread, label))
     if not numbers and (scores := [repr(column.name) for column in unread if column.is_decimal]):
         notes.append(f"numbers that are not used: {', '.join(scores)} (--task pair-score learns them)")
     return notes

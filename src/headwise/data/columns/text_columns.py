@@ -109,7 +109,9 @@ def choose_columns(
         if names := span_columns(remaining, text):
             raise span_rows_error(names, label.name, source)
         unread = {column.name for column in remaining}
-        source.notes += other_labels_notes([c for c in _without_votes(open_columns) if c.name in unread])
+        source.notes += other_labels_notes(
+            [c for c in _without_votes(open_columns) if c.name in unread], label
+        )
     source.notes += unused_columns_notes(remaining)
     texts = (column for column in remaining if column.varies and not column.is_machine_written)
     if unused := [c for c in texts if (c.strings and c.words >= 3) or c.has_unique_words]:
