@@ -119,7 +119,7 @@ def noisy_corpus(count: int, seed: int) -> list[TaggedSentence]:
 
 def test_a_penalty_is_chosen_where_words_tell_little():
     train, test = noisy_corpus(200, 0), noisy_corpus(100, 1)
-    assert choose_strength(train) == CRF_STRENGTHS[-1]
+    assert choose_strength(train, fit_crf_with) == CRF_STRENGTHS[-1]
     right = [
         np.mean(
             [
@@ -135,15 +135,19 @@ def test_a_penalty_is_chosen_where_words_tell_little():
     ]
     assert right[0] > right[1] + 0.02
     learnable = [TaggedSentence((f"w{n % 40}", f"{n}th"), ("AB"[n % 2], "NUM")) for n in range(200)]
-    assert choose_strength(learnable) == 0.0
-    assert choose_strength(train[:1]) == choose_strength([TaggedSentence((), ())] * 9) == 0.0
+    assert choose_strength(learnable, fit_crf_with) == 0.0
+    assert (
+        choose_strength(train[:1], fit_crf_with)
+        == choose_strength([TaggedSentence((), ())] * 9, fit_crf_with)
+        == 0.0
+    )
 
 
 def test_penalties_shrink_weights_and_doubles_do_not_choose_them():
     train = noisy_corpus(200, 0)
     sizes = [np.abs(fit_crf_with(train, "plain", own).weights).mean() for own in CRF_STRENGTHS]
     assert sizes[0] > sizes[1] > sizes[2] > 0
-    assert choose_strength(train * 3) == CRF_STRENGTHS[-1]
+    assert choose_strength(train * 3, fit_crf_with) == CRF_STRENGTHS[-1]
 
 
 def test_one_tag_only():

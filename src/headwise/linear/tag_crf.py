@@ -7,10 +7,10 @@ epochs.
 """
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, TypeVar, cast
+from functools import cached_property, partial
+from typing import TypeVar, cast
 from zlib import crc32
 
 import numpy as np
@@ -245,14 +245,25 @@ def fit_crf(
         more_tags: Tags that the CRF has beside those of the sentences.
         previous: A CRF with the same scheme and clusters to start from. Its features and tags are kept.
     """
-    options: dict[str, Any] = {"groups": groups, "seed": seed, "more_tags": more_tags, "previous": previous}
-    strength = choose_strength(sentences, **options) if scheme == "plain" else 0.0
-    return fit_crf_with(sentences, scheme, strength, inner=inner, **options)
+    fit = partial(
+        fit_crf_with, groups=groups, inner=inner, seed=seed, more_tags=more_tags, previous=previous
+    )
+    strength = choose_strength(sentences, fit, seed) if scheme == "plain" else 0.0
+    return fit(sentences, scheme, strength)
 
 
-def choose_strength(sentences: Sequence[TaggedSentence], *, seed: int = 0, **options: Any) -> float:
-    """The penalty with the highest likelihood of the plain tags of held-out sentences; for the options see
-    `fit_crf`."""
+CrfFit = Callable[[Sequence[TaggedSentence], Scheme, float], CrfTagger]
+"""Trains a CRF on sentences with a tag scheme and a penalty; see `fit_crf_with`."""
+
+
+def choose_strength(sentences: Sequence[TaggedSentence], fit: CrfFit, seed: int = 0) -> float:
+    """The penalty with the highest likelihood of the plain tags of held-out sentences.
+
+    Args:
+        sentences: Tagged sentences.
+        fit: Trains the CRFs that are compared.
+        seed: Seed for the choice of the sentences.
+    """
     order = np.random.default_rng(seed).permutation(len(sentences))[:_CHOOSING]
     drawn = [sentences[place] for place in order]
     same = first_in_group([" ".join(sentence.tokens) for sentence in drawn], 1)
@@ -264,7 +275,7 @@ def choose_strength(sentences: Sequence[TaggedSentence], *, seed: int = 0, **opt
         return CRF_STRENGTHS[0]
 
     def loss(strength: float) -> float:
-        tagger = fit_crf_with(training, "plain", strength, seed=seed, **options)
+        tagger = fit(training, "plain", strength)
         number = {tag: place for place, tag in enumerate(tagger.tags)}
         chances, _ = tagger.marginals([sentence.tokens for sentence in held])
         true = np.array([number.get(tag, -1) for sentence in held for tag in sentence.tags])
