@@ -25,6 +25,7 @@ from headwise.data.items.labels import training_spellings
 from headwise.data.items.parses import NO_PARSES, ParseReader
 from headwise.data.items.word_limits import NO_LIMIT, WordLimit
 from headwise.data.splits.data_parts import DataParts, read_parts
+from headwise.data.splits.repeated_items import RepeatedItems
 from headwise.models.tasks import find_task, find_task_settings
 from headwise.models.tasks.task import Task
 from headwise.models.tasks.task_settings import Settings, teacher_settings
@@ -144,6 +145,10 @@ class TrainingRequest:
         """
         self.task.check(self.run_config)
         item_type, split = self.task.item_type_for(self.run_config.model), self.run_config.split
+        rule = split.repeated_texts
+        items = RepeatedItems.of(item_type, items, rule).taken_from(items)
+        if dev is not None:
+            dev = RepeatedItems.of(item_type, dev, rule).taken_from(dev)
         outside: dict[str, Sequence[Any]] = {}
         if unknown := self.run_config.model.unknown.label:
             every = {"train": items, "dev": dev or ()}

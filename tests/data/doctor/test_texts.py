@@ -397,4 +397,5 @@ def test_a_summary_in_the_last_row():
 def test_people_who_label_the_same_texts():
     rows = [(f"a good film number {n // 3}", "ab"[n % 7 == 0]) for n in range(60)]
     assert "several people labelled each text" in findings(*rows)["HW154"].fix
-    assert findings(*CLEAN, ("a good film number 2", "b"))["HW154"].fix == ("keep one label for each")
+    fix = findings(*CLEAN, ("a good film number 2", "b"))["HW154"].fix
+    assert fix.startswith("keep one label for each (")

@@ -261,10 +261,11 @@ def conflicting_labels(file: CheckedFile) -> Iterator[Finding]:
         places = f"{file.data.path}:" + ", ".join(with_remainder(labelled_lines, len(numbers)))
         shown.append(f"{places}: {quoted_beginning(file.item_type.show(items[numbers[0]]))}")
     message = f"{file.count(len(torn))} {'occurs' if len(torn) == 1 else 'occur'} with different labels"
-    fix = "keep one label for each"
+    fix = "keep one label for each (headwise train --split.repeated-texts last takes the last one)"
     if sum(map(len, file.duplicate_groups)) > _ANNOTATED * len(items):
-        fix = "if several people labelled each text, keep one row per text: with the label that most of "
-        fix += "them gave, or with a probability for each label"
+        fix = "if several people labelled each text, learn the label that most of them gave (headwise "
+        fix += "train --split.repeated-texts majority), or write one row per text with a probability for "
+        fix += "each label"
     yield Finding("warning", "HW154", message, with_remainder(shown, len(torn)), fix)
 
 

@@ -15,6 +15,7 @@ from headwise.data.items.item_type import ItemType
 from headwise.data.items.parses import NO_PARSES, ParseFiles, ParseReader, with_parses
 from headwise.data.readers.file_sets import read_files_as_one
 from headwise.data.splits.contamination import PartOverlap, find_overlaps, make_fingerprint
+from headwise.data.splits.repeated_items import without_repeated
 from headwise.data.splits.split_config import SplitConfig
 
 PART_NAMES = ("train", "dev", "test")
@@ -153,8 +154,8 @@ def read_parts(
     shares = {"dev": split.dev, "test": split.test}
     cut = [name for name, share in shares.items() if share and name not in provided]
     all_paths = [path for names in provided.values() for path in paths_of(names)]
-    schema, skips = item_type.prepare(all_paths, options), split.unknown_labels == "skip"
-    reading = _PartReading(item_type, options, cut, unknown_label, schema, skips)
+    schema = item_type.prepare(all_paths, options)
+    reading = _PartReading(item_type, options, cut, unknown_label, schema, split)
     for name, path in provided.items():
         reading.read(name, path, getattr(parses, name), reader)
     files, out_of_scope, part_notes = reading.files, reading.out_of_scope, reading.notes
@@ -194,7 +195,7 @@ class _PartReading:
         item_type, options, unknown_label: See `read_parts`.
         cut: The parts that will be split off the training file.
         schema: The schema; None until a file has told it.
-        skips_unknown_labels: Whether items with labels that training lacks are left out.
+        split: What is to be done with repeated items, and with labels that training lacks.
         files: The data of each file.
         out_of_scope: The items of no label of each file.
         notes: Notes with the parts that they are about.
@@ -205,7 +206,7 @@ class _PartReading:
     cut: Sequence[str]
     unknown_label: str
     schema: Any
-    skips_unknown_labels: bool
+    split: SplitConfig
     files: dict[str, Any] = field(default_factory=dict)
     out_of_scope: dict[str, list[Any]] = field(default_factory=dict)
     notes: list[tuple[str, str]] = field(default_factory=list)
@@ -226,6 +227,7 @@ class _PartReading:
             if reader is None:
                 raise item_type.no_parses_error()
             data = with_parses(item_type, data, parse_file, reader)
+        data, repeated_notes = without_repeated(item_type, data, self.split.repeated_texts)
         if self.unknown_label:
             data, outside = split_off_label(data, self.unknown_label)
             if outside:
@@ -234,11 +236,11 @@ class _PartReading:
                 self._note(
                     name, f"{counted} of the label {self.unknown_label!r} belong to none of the labels"
                 )
-        self._note(name, *data.notes)
+        self._note(name, *data.notes, *repeated_notes)
         if self.files:
             train = self.files["train"]
             data, spelt = label_type.respell_as_training(list(train.labels), data)
-            if self.skips_unknown_labels:
+            if self.split.unknown_labels == "skip":
                 names = label_type.names(train.items)
                 data, left_out = label_type.without_unknown_labels(names, data, item_type.nouns)
                 self._note(name, *left_out)

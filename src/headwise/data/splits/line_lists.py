@@ -123,6 +123,7 @@ def _listed_items(parts: DataParts, listed: str) -> Iterator[tuple[Example, dict
                 else f"the training file has no {what}"
             )
             advice = "make the list of these very files" if files else "make the list of this very file"
+            advice += "; rows that --split.repeated-texts leaves out cannot be listed"
             raise source.error("HW127", problem, line, advice=advice)
         yield item, row, line
 
