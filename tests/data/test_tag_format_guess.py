@@ -78,3 +78,24 @@ def test_a_table_of_texts_is_no_file_of_tagged_words():
         guess_tagged_format("a.csv", rows)
     assert error.value.code == "HW259"
     assert guess_tagged_format("a.csv", [*enumerate(POS.split("\n"), 1)])[0] == "columns"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[[["EU", "B-ORG"], ["ran", "O"]], [["He", "O"], ["won", "O"]]]',
+        '[["EU", "B-ORG"], ["ran", "O"]]\n[["He", "O"], ["won", "O"]]',
+        '[[{"text": "EU", "ner": "B-ORG"}, {"text": "ran", "ner": "O"}]]',
+        '[\n [\n  {\n   "text": "EU",\n   "ner": "B-ORG"\n  }\n ]\n]',
+        '[{"sentence": 0, "word": "EU", "tag": "B-ORG"}, {"sentence": 0, "word": "ran", "tag": "O"}]',
+    ],
+)
+def test_json_of_another_shape_is_no_file_of_columns(text):
+    with pytest.raises(DataError, match="JSON, in which neither words with tags nor") as error:
+        guess_tagged_format("a.json", [*enumerate(lines(text), 1)])
+    assert error.value.code == "HW259"
+
+
+def test_brackets_are_tokens_too():
+    columns = [(1, "[ O x"), (2, "[ O x"), (3, 'the " x'), (4, "] O x")]
+    assert guess_tagged_format("a.txt", columns)[0] == "columns"

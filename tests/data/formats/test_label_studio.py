@@ -6,6 +6,7 @@ import json
 import pytest
 
 from headwise.data.columns.file_source import DataSource
+from headwise.data.columns.item_options import TagOptions
 from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.errors import DataError
 from headwise.data.formats.jsonl import read_records
@@ -185,3 +186,36 @@ def test_the_time_of_an_annotation_is_no_label(write):
     assert infer_task(path, {})[0] == "classify"
     with pytest.raises(DataError, match="HW131"):
         read_examples(path)
+
+
+@pytest.mark.parametrize("form", ["json", "csv"])
+def test_an_annotated_row_without_spans_has_none(write, form):
+    spans = [{"start": 0, "end": 3, "text": "Tom", "labels": ["PER"]}]
+    rows = [
+        {"annotation_id": 1, "annotator": 1, "id": 1, "label": spans, "lead_time": 2.0, "text": "Tom ran"},
+        {"annotation_id": 2, "annotator": 1, "id": 2, "label": "", "lead_time": 2.0, "text": "it rained"},
+        {"annotation_id": 3, "annotator": 1, "id": 3, "lead_time": 2.0, "text": "it snowed"},
+    ]
+    if form == "json":
+        path = write("export.json", json.dumps(rows))
+    else:
+        path = write("export.csv", "")
+        with open(path, "w", newline="") as file:
+            cells = [
+                [json.dumps(v) if isinstance(v := row.get(name, ""), list) else v for name in rows[0]]
+                for row in rows
+            ]
+            csv.writer(file).writerows([[*rows[0]], *cells])
+    for options in (TagOptions(), TagOptions(empty_labels="skip")):
+        data = read_tagged(path, options)
+        assert [item.tags for item in data.items] == [("B-PER", "O"), ("O", "O"), ("O", "O")]
+
+
+def test_a_row_that_nobody_annotated_is_no_negative(write, fails):
+    spans = [{"start": 0, "end": 3, "text": "Tom", "labels": ["PER"]}]
+    fields = {"annotator": 1, "lead_time": 2.0}
+    rows = [
+        {"id": 1, "annotation_id": 1, "text": "Tom ran", "label": spans, **fields},
+        {"id": 2, "annotation_id": None, "text": "it rained", "label": None, **fields},
+    ]
+    assert fails(read_tagged, write("export.json", json.dumps(rows)))[0] == "HW246"

@@ -180,8 +180,10 @@ def recognise_rows(rows: Sequence[Mapping[str, object]]) -> bool:
 
 
 def flatten_rows(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
-    """The records with plain values in place of objects: lists in fields where any has several."""
+    """The records with plain values in place of objects: lists in fields where any has several. A row is an
+    annotation: a field of spans that it lacks or leaves empty holds none."""
     head, records = look_ahead(records)
+    of_spans = {name for record in head for name, cell in record.fields.items() if _is_span_list(cell)}
     answers = [
         (name, values)
         for record in head
@@ -194,12 +196,22 @@ def flatten_rows(records: Iterator[Record], source: DataSource) -> Iterator[Reco
     if is_list:
         source.notes.append(f"Label Studio's export; what was annotated: {', '.join(map(repr, is_list))}")
     for record in records:
-        yield record._replace(
-            fields={
-                name: _plain(cell, as_list=is_list[name]) if name in is_list else cell
-                for name, cell in record.fields.items()
-            }
-        )
+        fields = {
+            name: _plain(cell, as_list=is_list[name]) if name in is_list else cell
+            for name, cell in record.fields.items()
+        }
+        if fields.get("annotation_id") not in (None, ""):
+            fields |= {name: [] for name in of_spans if fields.get(name) in (None, "")}
+        yield record._replace(fields=fields)
+
+
+def _is_span_list(cell: object) -> bool:
+    parts = parse_cell(cell)
+    return (
+        isinstance(parts, list)
+        and bool(parts)
+        and all(isinstance(part, dict) and _values(part)[0] in _SPANS for part in parts)
+    )
 
 
 def _plain(cell: object, *, as_list: bool) -> object:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.columns.file_source import most_true
 from headwise.data.columns.item_options import TaggedFormat
 from headwise.data.errors import DataError
@@ -11,15 +12,18 @@ from headwise.data.formats import character_spans as spans
 from headwise.data.formats import conll, conll2012, conllu_tags, token_lists, word_table
 from headwise.data.formats import penn_trees as trees
 from headwise.data.formats import slashed_tags as slashed
+from headwise.data.formats.span_values import SPAN_EXAMPLE
 from headwise.data.readers.file_preview import refuse_brat
 
 SUFFIXES: dict[str, TaggedFormat] = {".conllu": "conllu", ".mrg": "trees"}
 
+_JSON_ARRAY = lazy_pattern(r"\s*(?:\[\s*)+(?:\{\s*\"|\"[^\"]*\"\s*[,\]])")
 _LOOKED_AT = 400  # lines
 _WORDS, _MAX_WORD_LENGTH = (
     8,
     8,
 )  # least lines, and most characters per line on average, of a file of single words
+_SENTENCE_EXAMPLE = '{"tokens": ["Tom", "ran"], "tags": ["B-PER", "O"]}'
 
 RECOGNISERS: dict[TaggedFormat, Callable[[Sequence[Line]], str | None]] = {
     "conllu": conllu_tags.recognise,
@@ -84,6 +88,13 @@ def guess_tagged_format(
             "a table, in which no columns of words and tags were recognised",
             expected="tagged sentences, such as lines of 'token<TAB>tag'",
             advice="name the columns of a row per word: sentence, word, tag",
+            path=path,
+        )
+    if _JSON_ARRAY.match("\n".join(text for _, text in head[:_LOOKED_AT])):
+        raise DataError(
+            "HW259",
+            "JSON, in which neither words with tags nor texts with spans were recognised",
+            expected=f"a sentence per object, such as {_SENTENCE_EXAMPLE}, or a text with {SPAN_EXAMPLE}",
             path=path,
         )
     blocks, _ = conll.sample_sentences(head)
