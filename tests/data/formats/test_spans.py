@@ -170,8 +170,37 @@ def test_spans_that_cannot_be(write, fails, spans, found):
 
 def test_what_to_do_about_overlapping_spans(write):
     path = write("a.jsonl", lines({"text": TEXT, "label": [*SPANS, [23, 27, "LOC"]]}))
-    with pytest.raises(Exception, match=r"a\.jsonl:1: spans .* overlap, .*; expected one type"):
+    with pytest.raises(Exception, match=r"a\.jsonl:1: spans .* overlap, .*; expected one type.*longest"):
         read_tagged(path)
+
+
+NESTED = {
+    "text": "the New York City Council met",
+    "label": [[4, 25, "ORG"], [4, 17, "LOC"], [8, 12, "OLD"], [13, 17, "X"], [26, 29, "V"], [26, 29, "W"]],
+}
+
+
+@pytest.mark.parametrize(
+    ("policy", "tags", "note"),
+    [
+        ("longest", "O B-ORG I-ORG I-ORG I-ORG B-V", "spans that overlap a longer one, left out: 4"),
+        ("shortest", "O O B-OLD B-X O B-V", "spans that overlap a shorter one, left out: 3"),
+    ],
+)
+def test_of_overlapping_spans_the_longest_or_the_shortest_are_kept(write, policy, tags, note):
+    path = write("a.jsonl", lines({"text": TEXT, "label": SPANS}, NESTED))
+    data = read_tagged(path, TagOptions(overlapping_spans=policy))
+    assert (data.items[1].tags, note in data.notes) == (tuple(tags.split()), True)
+    assert data.items[0] == read_tagged(write("b.jsonl", lines({"text": TEXT, "label": SPANS}))).items[0]
+
+
+def test_without_overlaps_nothing_is_left_out_and_equal_spans_are_one(write):
+    spans = [[0, 7, "PER"], [0, 8, "PER"]]
+    path = write("a.jsonl", lines({"text": "Tom Lee ran", "label": spans}))
+    for policy in ("error", "longest"):
+        data = read_tagged(path, TagOptions(overlapping_spans=policy))
+        assert data.items[0].tags == ("B-PER", "I-PER", "O")
+        assert not any("left out" in note for note in data.notes)
 
 
 def test_texts_without_an_answer_are_not_texts_without_spans(write, fails):

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from headwise.data.columns.item_options import TagOptions
 from headwise.data.items.item_types import infer_task
 from headwise.data.readers.tagged_files import read_tagged
 
@@ -65,3 +66,13 @@ def test_spans_of_characters_beside_words_are_not_converted(write):
     records = rows(text="Tom ran", tokens=["Tom", "ran"], spans=[{"start": 0, "end": 3, "label": "PER"}])
     data = read_tagged(write("a.json", json.dumps(records)))
     assert (data.format, data.items[0].tags) == ("spans", ("B-PER", "O"))
+
+
+def test_of_overlapping_spans_of_words_the_longest_are_kept(write):
+    nested = {"tokens": WORDS, "entities": [span(1, 2), span(0, 2), span(3, 4)]}
+    path = write("a.json", json.dumps([*rows(tokens=WORDS, entities=[span(0, 2)]), nested]))
+    data = read_tagged(path, TagOptions(overlapping_spans="longest"))
+    assert data.items[-1].tags == TAGS
+    assert "spans that overlap a longer one, left out: 1" in data.notes
+    shortest = read_tagged(path, TagOptions(overlapping_spans="shortest"))
+    assert shortest.items[-1].tags == ("O", "B-PER", "O", "B-PER")

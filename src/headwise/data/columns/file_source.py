@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import chain, islice
-from typing import NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 from headwise.data.columns.column_names import joined_column_names
 from headwise.data.columns.reading_options import DEFAULT_READ_OPTIONS, ReadOptions
@@ -104,6 +104,11 @@ class DataSource:
     def skips_unanswered(self) -> bool:
         """Whether the options leave out records whose label is empty."""
         return getattr(self.options, "empty_labels", "stop") == "skip"
+
+    @property
+    def overlap_policy(self) -> Literal["error", "longest", "shortest"]:
+        """What the options say about spans that overlap."""
+        return getattr(self.options, "overlapping_spans", "error")
 
     @cached_property
     def table(self) -> str | None:

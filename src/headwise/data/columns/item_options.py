@@ -35,8 +35,19 @@ class TagOptions(EncodingOptions):
     them out and report how many, or stop. An empty word is an error; skip leaves out its sentence, or its
     row."""
 
+    overlapping_spans: Literal["error", "longest", "shortest"] = "error"
+    """What to do with spans that overlap, as a word has one tag: stop, or keep the longest or the shortest
+    of them and report how many are left out."""
+
 
 DEFAULT_TAG_OPTIONS = TagOptions()
+
+
+@dataclass(frozen=True)
+class SpanRecordOptions(WeightOptions):
+    """How records with spans are read: as tables and JSON are, with the option on overlapping spans."""
+
+    overlapping_spans: Literal["error", "longest", "shortest"] = "error"
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ from headwise.data.formats.span_offsets import (
     resolve_offsets,
     usual_unit,
 )
+from headwise.data.formats.span_overlaps import ADVICE, OverlapPolicy, left_out_note, without_overlaps
 from headwise.data.formats.span_values import SPAN_EXAMPLE, SPAN_NAMES, parse_span
 from headwise.data.formats.structured_records import read_structured, sample_rows
 from headwise.data.formats.unlabelled_records import labelled_records
@@ -172,7 +173,7 @@ def read_sentences(
     """
     moved: list[tuple[int, str]] = []
     lost: list[tuple[int, str]] = []
-    absent, units = 0, Counter[str]()
+    absent, units, overlapping = 0, Counter[str](), 0
     records = read_structured(lines, source)
     for line, fields in labelled_records(records, source, spans=True) if labelled else records:
         raw_text = fields.get(text)
@@ -193,13 +194,15 @@ def read_sentences(
         try:
             if labelled or spans in fields:
                 tags = ["O"] * len(places)
-                ordered, counted = _in_order(raw_spans, raw_text, unit)
+                ordered, counted, left_out = _in_order(raw_spans, raw_text, unit, source.overlap_policy)
+                overlapping += left_out
                 units[counted.name] += counted != CHARACTERS and bool(ordered)
                 for span in ordered:
                     _tag(span, raw_text, places, tags, line, moved, lost)
         except ValueError as error:
-            problem, expected = (*error.args, SPAN_EXAMPLE)[:2]
-            advice = ""
+            problem, *details = error.args
+            expected, advice = [*details, *("", "")[len(details) :]]
+            expected = expected or SPAN_EXAMPLE
             if raw_spans in (None, ""):
                 advice = "give --empty-labels skip to leave out texts that nobody has annotated"
             source.report_error("HW246", problem, line, expected=expected, advice=advice)
@@ -210,6 +213,8 @@ def read_sentences(
         tokens = tuple(raw_text[start:end] for start, end in places)
         fields = {} if labelled else fields
         yield TaggedSentence(tokens, tuple(tags), line, text=raw_text, spans=places, fields=fields)
+    if overlapping:
+        source.notes.append(left_out_note(overlapping, source.overlap_policy))
     for name, count in (+units).items():
         source.notes.append(f"texts whose offsets count {name}, and are converted: {count:,}")
     if absent and labelled:
@@ -224,12 +229,15 @@ def read_sentences(
         _warn(message, lost, "write white space between what has two types", source)
 
 
-def _in_order(raw_spans: object, text: str, unit: OffsetUnit) -> tuple[list[CharacterSpan], OffsetUnit]:
-    """The spans of a text in order of position, in characters, and the unit of their offsets in the file.
+def _in_order(
+    raw_spans: object, text: str, unit: OffsetUnit, policy: OverlapPolicy
+) -> tuple[list[CharacterSpan], OffsetUnit, int]:
+    """The spans of a text in order of position, in characters, the unit of their offsets in the file, and
+    the number of those that are left out as they overlap others.
 
     Raises:
         ValueError: A span is invalid, differs from its text, or overlaps another. Its arguments are the
-            problem and, optionally, the expected value.
+            problem and, optionally, the expected value and the advice.
     """
     if not isinstance(raw_spans, list):
         raise ValueError(f"spans that are {as_text(raw_spans)[:40] or 'null'}")
@@ -249,14 +257,15 @@ def _in_order(raw_spans: object, text: str, unit: OffsetUnit) -> tuple[list[Char
     if problem := mismatch(spans, text):
         raise ValueError(problem, "offsets of the text beside them")
     spans = [_without_margins(span, text) for span in spans]
-    spans = sorted(dict.fromkeys(spans), key=lambda span: span[:2])
+    distinct = [*dict.fromkeys(CharacterSpan(*span[:3]) for span in spans)]
+    spans = without_overlaps(distinct, policy)
     for first, second in pairwise(spans):
         if second.start < first.end:
             shown = (
                 f"{text[span.start : span.end]!r} ({span.start} to {span.end})" for span in (first, second)
             )
-            raise ValueError(f"spans that overlap, {' and '.join(shown)}", "one type for each word")
-    return spans, unit
+            raise ValueError(f"spans that overlap, {' and '.join(shown)}", "one type for each word", ADVICE)
+    return spans, unit, len(distinct) - len(spans)
 
 
 def _without_margins(span: CharacterSpan, text: str) -> CharacterSpan:

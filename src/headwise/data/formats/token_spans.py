@@ -14,6 +14,7 @@ from itertools import pairwise
 
 from headwise.data.columns.column_names import TEXT_NAMES, most_usual_column, name_rank, normal_name
 from headwise.data.columns.file_source import DataSource, Record, look_ahead, most_true
+from headwise.data.formats.span_overlaps import ADVICE, OverlapPolicy, left_out_note, without_overlaps
 from headwise.data.formats.span_values import SPAN_NAMES, CharacterSpan, parse_span
 
 TOKENS, TAGS = "tokens", "ner_tags"
@@ -75,39 +76,50 @@ def tagged_tokens(records: Iterator[Record], source: DataSource) -> Iterator[Rec
     last = int(any(span.start == span.end for _, listed in pairs for span in listed))
     end = "its last word" if last else "the word after its last one"
     source.notes.append(f"the spans in {spans!r} count words, and end with {end}")
+    left_out = 0
     for record in records:
         fields = {name: value for name, value in record.fields.items() if name not in (words, spans)}
         tokens, listed = record.fields.get(words), record.fields.get(spans)
         try:
-            tags = None if listed is None else _tags(listed, [*map(str, _list(tokens))], last)
+            tags, overlapping = None, 0
+            if listed is not None:
+                named = [*map(str, _list(tokens))]
+                tags, overlapping = _tags(listed, named, last, source.overlap_policy)
         except ValueError as error:
-            source.report_error("HW246", str(error), record.line, expected=_EXPECTED)
+            problem, *advice = error.args
+            source.report_error("HW246", problem, record.line, expected=_EXPECTED, advice="".join(advice))
             continue
+        left_out += overlapping
         yield Record(record.line, {**fields, TOKENS: tokens, TAGS: tags})
+    if left_out:
+        source.notes.append(left_out_note(left_out, source.overlap_policy))
 
 
-def _tags(listed: object, words: Sequence[str], last: int) -> list[str]:
-    """The BIO tags of words.
+def _tags(listed: object, words: Sequence[str], last: int, policy: OverlapPolicy) -> tuple[list[str], int]:
+    """The BIO tags of words, and the number of spans that are left out as they overlap others.
 
     Raises:
-        ValueError: A span is invalid, differs from its words, or overlaps another.
+        ValueError: A span is invalid, differs from its words, or overlaps another. Its arguments are the
+            problem and, optionally, the advice.
     """
     spans = _spans(listed)
     if not isinstance(listed, list) or len(spans) < len(listed):
         raise ValueError(f"spans of which one is none: {str(listed)[:60]}")
-    spans = sorted({span._replace(end=span.end + last) for span in spans}, key=lambda span: span[:2])
-    tags = ["O"] * len(words)
-    for span in spans:
+    distinct = [*dict.fromkeys(span._replace(end=span.end + last) for span in spans)]
+    for span in distinct:
         if not 0 <= span.start < span.end <= len(words) or not span.type:
             place = f"from word {span.start} to {span.end - last} of {len(words)}"
             raise ValueError(f"a span of {span.type!r} {place}")
         covered = " ".join(words[span.start : span.end])
         if span.written and not span.is_value and "".join(span.written.split()) != "".join(covered.split()):
             raise ValueError(f"the span {span.written!r} around the words {covered!r}")
-        tags[span.start : span.end] = [f"B-{span.type}", *[f"I-{span.type}"] * (span.end - span.start - 1)]
-    for first, second in pairwise(spans):
+    kept = without_overlaps(distinct, policy)
+    for first, second in pairwise(kept):
         if second.start < first.end:
             raise ValueError(
-                f"spans that overlap: {first.type!r} and {second.type!r} at word {second.start}"
+                f"spans that overlap: {first.type!r} and {second.type!r} at word {second.start}", ADVICE
             )
-    return tags
+    tags = ["O"] * len(words)
+    for span in kept:
+        tags[span.start : span.end] = [f"B-{span.type}", *[f"I-{span.type}"] * (span.end - span.start - 1)]
+    return tags, len(distinct) - len(kept)

@@ -12,8 +12,12 @@ from typing import NamedTuple
 from headwise.core.errors import ConfigError
 from headwise.core.tokenizer import get_tokenizer
 from headwise.data.columns.file_source import DataSource, look_ahead
-from headwise.data.columns.item_options import DEFAULT_TAG_OPTIONS, TaggedFormat, TagOptions
-from headwise.data.columns.reading_options import WeightOptions
+from headwise.data.columns.item_options import (
+    DEFAULT_TAG_OPTIONS,
+    SpanRecordOptions,
+    TaggedFormat,
+    TagOptions,
+)
 from headwise.data.errors import DataError, OnError, raise_error
 from headwise.data.files.tables import files_of_records
 from headwise.data.files.text_lines import Line
@@ -130,11 +134,12 @@ def read_tagged(
     notes: list[str] = []
     findings: list[Finding] = []
     plan, unlabelled = None, 0
-    weight_options = WeightOptions(
+    record_options = SpanRecordOptions(
         encoding=options.encoding,
         encoding_errors=options.encoding_errors,
         empty_labels=options.empty_labels,
         null_texts=options.null_texts,
+        overlapping_spans=options.overlapping_spans,
     )
     decoding = options.encoding, options.encoding_errors
     if is_brat(name):
@@ -143,7 +148,7 @@ def read_tagged(
     else:
         files_with_lines = files_of_records(name, *decoding, notes)
     for file, lines in files_with_lines:
-        source = DataSource(file, weight_options, counting, notes, findings=findings)
+        source = DataSource(file, record_options, counting, notes, findings=findings)
         if plan is None:
             head, lines = look_ahead(lines)
             plan = _plan(head, source, options, labelled, tokenizer)
