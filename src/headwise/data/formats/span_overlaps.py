@@ -19,14 +19,14 @@ def without_overlaps(spans: Sequence[CharacterSpan], policy: OverlapPolicy) -> l
     if policy == "error":
         return sorted(spans, key=lambda span: span[:2])
     sign = -1 if policy == "longest" else 1
-    kept: list[CharacterSpan] = []
+    chosen: list[CharacterSpan] = []
     for span in sorted(spans, key=lambda span: (sign * (span.end - span.start), span.start)):
-        place = bisect_left(kept, span.start, key=lambda other: other.start)
-        before = kept[place - 1].end if place else 0
-        after = kept[place].start if place < len(kept) else span.end
+        place = bisect_left(chosen, span.start, key=lambda one: one.start)
+        before = chosen[place - 1].end if place else 0
+        after = chosen[place].start if place < len(chosen) else span.end
         if before <= span.start and span.end <= after:
-            kept.insert(place, span)
-    return kept
+            chosen.insert(place, span)
+    return chosen
 
 
 def left_out_note(count: int, policy: OverlapPolicy) -> str:

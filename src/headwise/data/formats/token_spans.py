@@ -113,13 +113,13 @@ def _tags(listed: object, words: Sequence[str], last: int, policy: OverlapPolicy
         covered = " ".join(words[span.start : span.end])
         if span.written and not span.is_value and "".join(span.written.split()) != "".join(covered.split()):
             raise ValueError(f"the span {span.written!r} around the words {covered!r}")
-    kept = without_overlaps(distinct, policy)
-    for first, second in pairwise(kept):
+    chosen = without_overlaps(distinct, policy)
+    for first, second in pairwise(chosen):
         if second.start < first.end:
             raise ValueError(
                 f"spans that overlap: {first.type!r} and {second.type!r} at word {second.start}", ADVICE
             )
     tags = ["O"] * len(words)
-    for span in kept:
+    for span in chosen:
         tags[span.start : span.end] = [f"B-{span.type}", *[f"I-{span.type}"] * (span.end - span.start - 1)]
-    return tags, len(distinct) - len(kept)
+    return tags, len(distinct) - len(chosen)
