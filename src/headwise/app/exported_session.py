@@ -48,8 +48,10 @@ class ExportedSession(Session):
         metrics = self.info.metrics
         predictor.usual = metrics.unknown_words
         if unsure is not None:
-            if not self.item_type.label_type.one_label:
-                raise ConfigError("--unsure is for models that choose one of several labels")
+            if not (self.item_type.label_type.one_label or self.item_type.has_tags):
+                raise ConfigError(
+                    "--unsure is for models that choose one of several labels, and for taggers"
+                )
             predictor.least = confidence_threshold(unsure, metrics.risk_coverage)
         return predictor
 

@@ -129,7 +129,7 @@ class PredictionSession(TaskSession):
         )
         predictor.usual = self.info.metrics.unknown_words
         if unsure is not None:
-            if not self.item_type.label_type.one_label:
+            if not (self.item_type.label_type.one_label or self.item_type.has_tags):
                 return self._with_torch("a confidence threshold").predictor(batch_tokens, reading, unsure)
             from headwise.metrics.operating_points import confidence_threshold
 

@@ -133,6 +133,28 @@ def weighted_rates(
     return float(right.sum() / confusion.sum()), float((2 * right[met] / counts[met]).mean())
 
 
+def selective_scores(
+    confidences: NDArray[np.floating], right: NDArray, least: float
+) -> dict[str, float | tuple[float, float]]:
+    """The scores of selective prediction: the threshold (`probability`), the `share` of predictions with at
+    least this confidence, and if there are any their `accuracy` with its `accuracy_interval`.
+
+    Args:
+        confidences: The probability of each prediction, `[predictions]`.
+        right: Whether each is right, `[predictions]`.
+        least: The confidence threshold.
+    """
+    above = right[confidences >= least]
+    scores: dict[str, float | tuple[float, float]] = {
+        "probability": least,
+        "share": len(above) / max(len(right), 1),
+    }
+    if len(above):
+        bounds = wilson_interval(int(above.sum()), len(above))
+        scores |= {"accuracy": float(above.mean()), "accuracy_interval": bounds}
+    return scores
+
+
 def wilson_interval(right: int, texts: int) -> tuple[float, float]:
     """95 % Wilson interval of a proportion (Wilson 1927), valid for small counts and near 0 and 1."""
     # scipy.stats has it too, and takes longer to load than all scores of a training to compute.

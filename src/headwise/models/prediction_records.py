@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from headwise.core.config import JsonObject
+from headwise.core.errors import ConfigError
 from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.formats.conll import DOCUMENT
 from headwise.data.items.dataset import InputRow
@@ -170,6 +171,7 @@ class NumberPredictor(Predictor):
 
 
 _SPACE = lazy_pattern(r"[\s\x00-\x1f\x7f-\x9f\u200b\ufeff]+")
+_UNSURE = "unsure"
 _DOCUMENT = f"{DOCUMENT}\tO\n\n"
 
 
@@ -181,7 +183,7 @@ class TagLayout(_SingleRecords):
 
     Attributes:
         sentence: A function that splits the item of a row into words.
-        spans: Whether the tags encode spans.
+        spans: Whether the tags encode spans. If there is a `least`, each span has a field `unsure`.
     """
 
     sentence: Callable[[Any], TaggedSentence]
@@ -221,7 +223,7 @@ class TagLayout(_SingleRecords):
         if tagged.places is not None and self.form == "jsonl":
             values["places"] = tagged.places
         if self.spans:
-            values["spans"] = list(map(_span, tagged.entities))
+            values["spans"] = [_span(entity, self.least) for entity in tagged.entities]
         if self.form == "csv":
             return self._line([*self._cells(row), *map(json_text, values.values())])
         taken = set(row.fields)
@@ -233,10 +235,12 @@ class TagLayout(_SingleRecords):
         if self.form == "conll":
             return record.removeprefix(_DOCUMENT) == self.record(InputRow(0, {}, None), tagged)
         if self.form == "csv":
-            words, tags, chances, *_ = map(json.loads, next(csv.reader([record]))[len(self.fields) :])
+            words, tags, chances, *rest = map(json.loads, next(csv.reader([record]))[len(self.fields) :])
         else:
             added = 3 + (tagged.places is not None) + self.spans  # after the fields of the input
-            words, tags, chances, *_ = list(json.loads(record).values())[-added:]
+            words, tags, chances, *rest = list(json.loads(record).values())[-added:]
+        if self.spans and any((_UNSURE in span) != (self.least is not None) for span in rest[-1]):
+            return False
         shares = np.array(chances, dtype=np.float64)
         if (words, tags) != (list(tagged.words), list(tagged.tags)) or len(shares) != len(tags):
             return False
@@ -254,8 +258,9 @@ def _column(text: str) -> str:
     return _SPACE.sub("_", text) or "_"
 
 
-def _span(entity: EntitySpan) -> JsonObject:
-    """A span as a JSON object: type, word indices and, if the text is known, character offsets."""
+def _span(entity: EntitySpan, least: float | None) -> JsonObject:
+    """A span as a JSON object: type, word indices and, if the text is known, character offsets; and if
+    there is a confidence threshold whether the model is unsure."""
     places = {} if entity.start is None else {"start": entity.start, "end": entity.end}
     return {
         "type": entity.type,
@@ -263,6 +268,7 @@ def _span(entity: EntitySpan) -> JsonObject:
         "text": entity.text,
         **places,
         "probability": float(f"{entity.probability:.6g}"),
+        **({} if least is None else {_UNSURE: entity.probability < least}),
     }
 
 
@@ -283,7 +289,13 @@ class TagPredictor(Predictor):
         fields = tuple(dict.fromkeys(name for row in rows for name in row.fields)) if form == "csv" else ()
         taken, names = set(fields), ("words", "tags", "probabilities", *["spans"] * spans)
         added = tuple(free_name(name, taken) for name in names) if form == "csv" else ()
-        return TagLayout(form, fields, (), added, self.sentence, spans)
+        if self.least is not None:
+            if not spans:
+                raise ConfigError("--unsure is for taggers of spans; the tags of this one mark no spans")
+            if form == "conll":
+                problem = "lines of words and tags hold no marks of unsure spans"
+                raise OutputError(f"{problem}; give --format-out jsonl or csv", code="HW603")
+        return TagLayout(form, fields, (), added, self.sentence, spans, least=self.least)
 
     def sentence(self, item: Any) -> TaggedSentence:
         """An item, which may be a text, as words."""
@@ -301,7 +313,16 @@ class TagPredictor(Predictor):
             self.words += len(tagged.words)
             self.unknown += round(tagged.unknown_words * len(tagged.words))
             self.counts.update(tagged.tags if plain else [span.type for span in tagged.spans])
+            if self.least is not None:
+                self.unsure += sum(entity.probability < self.least for entity in tagged.entities)
 
     def count_messages(self) -> list[str]:
         common = self.counts.most_common(MAX_LISTED)
-        return ["found " + ", ".join(f"{kind} {n:,}" for kind, n in common)] if common else []
+        messages = ["found " + ", ".join(f"{kind} {n:,}" for kind, n in common)] if common else []
+        if self.least is not None and common:
+            share = 100 * self.unsure / self.counts.total()
+            chance = 100 * self.least
+            messages.append(
+                f"unsure of {self.unsure:,} spans ({share:.1f} %), with less than {chance:.1f} %"
+            )
+        return messages

@@ -71,6 +71,19 @@ class TagEvaluation:
                 wrong.append((number, error, float(self.probabilities[number][start:end].min())))
         return sorted(wrong, key=lambda row: -row[2])[:count]
 
+    def span_confidences(
+        self, sentences: Sequence[TaggedSentence]
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """The probability of each predicted span, which is the lowest of its words, and whether the span is
+        right, `[spans]`."""
+        probabilities, right = [], []
+        for tags, chances, sentence in zip(self.predicted, self.probabilities, sentences, strict=True):
+            true = {*read_spans(sentence.tags)}
+            for span in read_spans(tags):
+                probabilities.append(float(chances[span.start : span.end].min()))
+                right.append(span in true)
+        return np.array(probabilities, dtype=np.float64), np.array(right, dtype=np.bool_)
+
     def to_json(self) -> JsonObject:
         scores: JsonObject = {"tokens": asdict(self.tokens), "unknown_words": self.unknown_words}
         if self.entities is not None:

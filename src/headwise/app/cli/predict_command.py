@@ -66,7 +66,7 @@ def predict(
             folder (of Parquet files, or of those of --format-out).
         unsure: Add a column that is true where the model should abstain: where the probability of the
             prediction is below this (0.9), or below the probability at which the other predictions reach a
-            precision on the held-out data of training (precision=0.95).
+            precision on the held-out data of training (precision=0.95). Taggers mark each span.
         parses: Dependency parses of the texts, one per record, for a model that uses them; see headwise
             train.
         batch_tokens: Words per batch: fewer need less memory.

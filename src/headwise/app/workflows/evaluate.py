@@ -21,7 +21,6 @@ from headwise.data.files.file_lists import list_files, paths_of
 from headwise.data.files.memory_tables import DataArgument, tables_as_files
 from headwise.data.items.labels import evaluation_weights
 from headwise.data.splits.contamination import in_fingerprint, repetition_warning
-from headwise.metrics.classification_scores import wilson_interval
 from headwise.metrics.novelty import NoveltyScores, novelty_json
 from headwise.models.evaluation_types import Evaluation, score_by_name
 from headwise.models.predictor import many_unknown
@@ -332,14 +331,8 @@ class EvaluatedItems:
 
     def _selective_scores(self, least: float) -> JsonObject | None:
         """The scores of selective prediction; see `EvaluationReport.selective_prediction`."""
-        if (confidences := self.confidence()) is None:
-            return None
-        right = confidences[1][confidences[0] >= least]
-        scores = {"probability": least, "share": len(right) / len(self.data.items)}
-        if len(right):
-            bounds = wilson_interval(int(right.sum()), len(right))
-            scores |= {"accuracy": float(right.mean()), "accuracy_interval": bounds}
-        return scores
+        model, items = self.session.model, self.data.items
+        return self.session.task.selective_scores(model, items, self.evaluation, least)
 
 
 def _out_of_vocabulary_warning(scores: JsonMapping, usual: float) -> list[ReportMessage]:

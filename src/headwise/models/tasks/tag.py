@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from headwise.core.config import JsonMapping, JsonObject, lookup
+from headwise.core.errors import ConfigError
 from headwise.data.errors import DataError
 from headwise.data.findings import abbreviate
 from headwise.data.formats.tag_checks import marks_entities, span_type
@@ -17,7 +18,10 @@ from headwise.data.items.sentence_items import TaggedSentenceItems
 from headwise.data.readers.tagged_files import TaggedData
 from headwise.data.splits.data_parts import DataParts
 from headwise.linear.tag_crf import SPELLING_CRF, fit_crf
+from headwise.metrics.classification_scores import selective_scores
 from headwise.metrics.label_quality import tag_uncertainty
+from headwise.metrics.metric_keys import SELECTIVE_PREDICTION
+from headwise.metrics.operating_points import RiskCoverageCurve, confidence_threshold
 from headwise.metrics.span_errors import KINDS, SpanError
 from headwise.metrics.tag_schemes import Detection, Scheme, convert_tags, detect_scheme
 from headwise.models.explanation import Explanation
@@ -107,7 +111,29 @@ class TagTask(Task["TagModel", Sequence[TaggedSentence], TaggedData, TagEvaluati
     def ensemble_fitter(self, objective: TaggingObjective) -> TagEnsembleFitter:
         from headwise.training.tagging_objective import TagEnsembleFitter
 
-        return TagEnsembleFitter(objective, lambda: evaluate_tags(objective.model, objective.dev).to_json())
+        return TagEnsembleFitter(objective, lambda: _dev_scores(objective.model, objective.dev))
+
+    def confidence_threshold(self, criterion: str, risk_coverage: object) -> float:
+        return confidence_threshold(criterion, risk_coverage)
+
+    def selective_scores(
+        self,
+        model: TagModel,
+        items: Sequence[TaggedSentence],
+        evaluation: TagEvaluation,
+        least: float,
+    ) -> JsonObject | None:
+        """The predictions are spans; `recall` is the share of all true spans that are predicted with at
+        least this probability.
+
+        Raises:
+            ConfigError: The tags mark no spans.
+        """
+        if evaluation.entities is None:
+            raise ConfigError("--unsure is for taggers of spans; the tags of this one mark no spans")
+        confidences, right = evaluation.span_confidences(items)
+        recall = int(right[confidences >= least].sum()) / max(evaluation.entities.spans, 1)
+        return {**selective_scores(confidences, right, least), "recall": recall}
 
     def primary_metric(self, parts: DataParts[Sequence[TaggedSentence]], config: ModelConfig) -> str:
         return self._score(parts)
@@ -195,6 +221,9 @@ class TagTask(Task["TagModel", Sequence[TaggedSentence], TaggedData, TagEvaluati
             MetricRow("recall", "entities.recall"),
             MetricRow("macro F1", "entities.macro_f1"),
             accuracy,
+            MetricRow("sure enough", "sure.share", compared=False),
+            MetricRow("  precision", "sure.accuracy", interval="sure.accuracy_interval", compared=False),
+            MetricRow("  recall", "sure.recall", compared=False),
             MetricRow("spans", "entities.spans", "count", compared=False),
             MetricRow("  predicted", "entities.predicted", "count", compared=False),
             *(
@@ -287,6 +316,15 @@ class TagTask(Task["TagModel", Sequence[TaggedSentence], TaggedData, TagEvaluati
     def _score(parts: DataParts[Sequence[TaggedSentence]]) -> str:
         """The dev score by which the best epoch is chosen."""
         return "accuracy" if _scheme(parts).scheme == "plain" else "f1"
+
+
+def _dev_scores(model: TagModel, dev: Sequence[TaggedSentence]) -> JsonObject:
+    """The scores on dev, with the precision of spans at each probability (selective prediction)."""
+    evaluation = evaluate_tags(model, dev)
+    scores = evaluation.to_json()
+    if evaluation.entities is not None:
+        scores[SELECTIVE_PREDICTION] = RiskCoverageCurve.of(*evaluation.span_confidences(dev)).to_json()
+    return scores
 
 
 def _span_mistake(data: TaggedData, number: int, error: SpanError, probability: float) -> JsonObject:

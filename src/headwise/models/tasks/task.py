@@ -25,6 +25,7 @@ from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.items.text_items import TextSchema
 from headwise.data.items.training_labels import check_label_names
 from headwise.data.splits.data_parts import DataParts
+from headwise.metrics.classification_scores import selective_scores
 from headwise.metrics.novelty import NoveltyScores
 from headwise.models.explanation import Explanation
 from headwise.models.metric_table import MetricTable
@@ -248,6 +249,16 @@ class TaskEvaluation(TaskType[Model, Items, File, Evaluation]):
         there is no such probability."""
         return None
 
+    def selective_scores(
+        self, model: Model, items: Items, evaluation: Evaluation, least: float
+    ) -> JsonObject | None:
+        """The scores of selective prediction with the confidence threshold `least`: it (`probability`), the
+        `share` of the predictions above it, and their `accuracy` with its `accuracy_interval`; None where
+        predictions have no probability."""
+        if (confidences := self.confidence(model, items, evaluation)) is None:
+            return None
+        return selective_scores(*confidences, least)
+
     def metric_parts(self, model: Model, items: Items, evaluation: Evaluation) -> np.ndarray:
         """The contribution of each evaluated item to the metrics that models are compared by, `[items, 3]`:
         its log loss (or error), and numerator and denominator of the primary metric."""
@@ -282,7 +293,8 @@ class TaskEvaluation(TaskType[Model, Items, File, Evaluation]):
                 no such probability.
         """
         raise ConfigError(
-            f"--unsure is for models that choose one of several labels, not for a {self.title}"
+            "--unsure is for models that choose one of several labels and for taggers, not for a "
+            f"{self.title}"
         )
 
     def explain(self, model: Model, items: Items) -> list[Explanation]:

@@ -71,7 +71,42 @@ def test_the_unsure_are_marked(call, trained_of, tmp_path, kind):
     assert "right of these" in out
 
 
-@pytest.mark.parametrize("kind", ["multi-label", "tag", "regress"])
+def test_the_spans_of_which_a_tagger_is_unsure_are_marked(call, trained_of, tmp_path):
+    own = trained_of("tag")
+    for suffix in (".jsonl", ".csv"):
+        plain, marked = (tmp_path / f"{name}{suffix}" for name in ("plain", "marked"))
+        assert call("predict", own.model, own.test, "--output", plain)[0] == 0
+        code, _, err = call("predict", own.model, own.test, "--output", marked, "--unsure", "0.6")
+        assert code == 0, err
+        rows, found = ([spans_of(record) for record in records(path)] for path in (plain, marked))
+        marks = [span.pop("unsure") for spans in found for span in spans]
+        assert found == rows
+        assert marks == [span["probability"] < 0.6 for spans in rows for span in spans]
+        assert f"unsure of {sum(marks)} spans" in err
+        whole = marked.read_bytes()
+        marked.write_bytes(whole[: len(whole) // 2])
+        again = "predict", own.model, own.test, "--output", marked, "--resume"
+        assert call(*again)[0] == 2  # without the marks it would be another file
+        assert call(*again, "--unsure", "0.6")[0] == 0
+        assert marked.read_bytes() == whole
+    code, out, err = call("evaluate", own.model, own.test, "--unsure", "0.6", "--json")
+    assert code == 0, err
+    scores = json.loads(out)
+    sure, entities = scores["sure"], scores["entities"]
+    assert sure["share"] == pytest.approx(marks.count(False) / len(marks))
+    right = round(sure.get("accuracy", 0) * marks.count(False))
+    assert sure["recall"] == pytest.approx(right / entities["spans"])
+    code, out, err = call("evaluate", own.model, own.train, "--unsure", "precision=0.1")
+    assert (code, "sure enough" in out) == (0, True), err
+    code, _, err = call("predict", own.model, own.test, "--unsure", "0.6")
+    assert (code, "[HW603]" in err, "--format-out jsonl" in err) == (2, True, True)
+
+
+def spans_of(record):
+    return json.loads(record["spans"]) if isinstance(record["spans"], str) else record["spans"]
+
+
+@pytest.mark.parametrize("kind", ["multi-label", "regress"])
 def test_who_chooses_no_label_is_not_unsure(call, trained_of, kind):
     own = trained_of(kind)
     for command in ("predict", "evaluate"):
