@@ -213,9 +213,16 @@ class TagOutputs:
         ]
 
     def predict(self, texts: Iterable[str | Example], *, chunk: int = 1024) -> Iterator[TaggedText]:
-        """Tokenise and tag texts, in their order, `chunk` texts at a time."""
+        """Tokenise and tag texts, in their order, `chunk` texts at a time.
+
+        Raises:
+            ConfigError: An element is no text, which is raised while iterating.
+        """
 
         def tagged(part: list[str | Example]) -> list[TaggedText]:
+            if words := next((text for text in part if isinstance(text, list | tuple)), None):
+                advice = "sentences cut into words are tagged by `tag` (of TextTagger: `predict`)"
+                raise ConfigError(f"expected a text, got {words!r:.80}; {advice}")
             return self.tag([self.sentence(as_example(text)) for text in part])
 
         return PredictionStream(texts, tagged, chunk)

@@ -228,3 +228,12 @@ def test_judging_across_schemes():
     tokens, entities = score_tagging([["NN", "VB"]], [sentence("a", "b", tags=("NN", "XX"))], "plain")
     assert entities is None
     assert tokens.accuracy == 0.5
+
+
+def test_words_in_place_of_a_text_are_an_error_that_names_the_method_for_words(make):
+    model = make()
+    for words in (["Anna", "Li"], ("Anna", "Li")):
+        with pytest.raises(
+            ConfigError, match=r"expected a text, got .*Anna.*; sentences cut into words.*`tag`"
+        ):
+            list(model.predict(["Anna Li", words]))

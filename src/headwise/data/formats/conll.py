@@ -154,8 +154,9 @@ def choose_token_columns(
         if labelled:
             _check_words(blocks, token, tag, source)
     if guessed:
-        note = f"{width} columns, separated by {'tabs' if tabs else 'spaces or tabs'}: {', '.join(guessed)}"
-        source.notes.append(note + " - override with --token-column/--tag-column")
+        separator = "tabs" if tabs else "spaces or tabs"
+        layout = "1 column" if width == 1 else f"{width} columns, separated by {separator}"
+        source.notes.append(f"{layout}: {', '.join(guessed)} - override with --token-column/--tag-column")
     return TokenColumns(tabs, names, token, tag, head_column, header)
 
 
