@@ -377,3 +377,14 @@ def test_units_are_recognised_without_the_texts_of_spans(write, encoding):
     path = write("a.jsonl", lines(*[{"text": text, "spans": spans}] * 3))
     tags = read_tagged(path).items[0].tags
     assert tags == ("O", "O", "O", "B-X", "O", "B-X")
+
+
+def test_a_span_with_two_types_is_an_error_that_names_them_or_has_the_first(write):
+    two = {"text": "Tom ran", "spans": [{"start": 0, "end": 3, "labels": ["PER", "HERO"]}]}
+    good = {"text": "Tom ran", "spans": [{"start": 0, "end": 3, "labels": ["PER"]}]}
+    path = write("a.jsonl", lines(good, good, two))
+    message = r"a\.jsonl:3: a span with the types 'PER' and 'HERO': 'Tom' \(0 to 3\).*longest"
+    with pytest.raises(DataError, match=message):
+        read_tagged(path)
+    data = read_tagged(path, TagOptions(overlapping_spans="longest"))
+    assert [item.tags for item in data.items] == [("B-PER", "O")] * 3

@@ -15,7 +15,7 @@ differs from its text; HW247 (findings) spans that begin or end within a word, o
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from headwise.core.errors import ConfigError
 from headwise.data.columns.cell_values import as_text
@@ -34,7 +34,7 @@ from headwise.data.formats.span_offsets import (
     usual_unit,
 )
 from headwise.data.formats.span_overlaps import ADVICE, OverlapPolicy, left_out_note, without_overlaps
-from headwise.data.formats.span_values import SPAN_EXAMPLE, SPAN_NAMES, parse_span
+from headwise.data.formats.span_values import SPAN_EXAMPLE, SPAN_NAMES, parse_span, with_one_type
 from headwise.data.formats.structured_records import read_structured, sample_rows
 from headwise.data.formats.unlabelled_records import labelled_records
 from headwise.data.items.examples import TaggedSentence
@@ -242,7 +242,7 @@ def _in_order(
     if not isinstance(raw_spans, list):
         raise ValueError(f"spans that are {as_text(raw_spans)[:40] or 'null'}")
     spans = []
-    for raw_span in raw_spans:
+    for raw_span in chain.from_iterable(map(with_one_type, raw_spans)):
         span = parse_span(raw_span)
         if span is None:
             raise ValueError(f"the span {as_text(raw_span)[:60]}")
@@ -260,6 +260,10 @@ def _in_order(
     distinct = [*dict.fromkeys(CharacterSpan(*span[:3]) for span in spans)]
     spans = without_overlaps(distinct, policy)
     for first, second in pairwise(spans):
+        if first[:2] == second[:2]:
+            problem = f"a span with the types {first.type!r} and {second.type!r}: "
+            problem += f"{text[first.start : first.end]!r} ({first.start} to {first.end})"
+            raise ValueError(problem, "one type for each word", ADVICE)
         if second.start < first.end:
             shown = (
                 f"{text[span.start : span.end]!r} ({span.start} to {span.end})" for span in (first, second)

@@ -61,6 +61,15 @@ def parse_span(raw: object) -> CharacterSpan | None:
     return CharacterSpan(start, end, kind.strip(), written, is_value)
 
 
+def with_one_type(raw: object) -> list[object]:
+    """A span as its JSON value, or several if it has a list of types: one with each of them."""
+    if isinstance(raw, dict):
+        for name, kinds in raw.items():
+            if _plain_name(name) in _TYPE and isinstance(kinds, list) and len(kinds) > 1:
+                return [{**raw, name: kind} for kind in kinds]
+    return [raw]
+
+
 def parse_entity(raw: object) -> tuple[str, str] | None:
     """The text and the type of an entity without offsets from its JSON value, an object or a list of both;
     None if it is invalid."""
