@@ -36,6 +36,14 @@ def test_offsets_in_utf_16_are_converted(write):
     assert read_tagged(path).entities == {"PER": 2, "LOC": 1}
 
 
+def test_offsets_that_count_the_line_ends_of_windows_once_are_converted(write):
+    """Brat itself counts so."""
+    write("a.txt", TEXT.replace("\n", "\r\n"))
+    data = read_tagged(write("a.ann", SPANS))
+    assert data.entities == {"PER": 2, "LOC": 1}
+    assert [item.tags for item in data.items][2] == ("O", "B-PER", "O", "O")
+
+
 def test_a_folder_of_texts(write, tmp_path):
     for name in "ab":
         write(f"{name}.txt", TEXT)

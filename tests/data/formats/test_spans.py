@@ -388,3 +388,34 @@ def test_a_span_with_two_types_is_an_error_that_names_them_or_has_the_first(writ
         read_tagged(path)
     data = read_tagged(path, TagOptions(overlapping_spans="longest"))
     assert [item.tags for item in data.items] == [("B-PER", "O")] * 3
+
+
+def windows_lines(count, *, written):
+    """A text of two lines, the offsets of which count its line ends once."""
+    text, spans = "🙂 hello there.\r\n\r\nHere is Ann Lee.\r\nBob ran.", []
+    for name in ("Ann Lee", "Bob"):
+        start, end = (count(text[: text.index(name) + n].replace("\r\n", "\n")) for n in (0, len(name)))
+        spans.append({"start": start, "end": end, "label": "PER", **({"text": name} if written else {})})
+    return {"text": text, "spans": spans}
+
+
+@pytest.mark.parametrize("written", [True, False])
+@pytest.mark.parametrize("count", [len, utf_16])
+def test_offsets_that_count_line_ends_once_are_converted(write, count, written):
+    plain = {"text": "Ann ran", "spans": [{"start": 0, "end": 3, "label": "PER"}]}
+    data = read_tagged(write("a.jsonl", lines(plain, windows_lines(count, written=written))))
+    sentence = data.items[1]
+    tagged = [word for word, tag in zip(sentence.tokens, sentence.tags, strict=True) if tag != "O"]
+    assert (tagged, data.findings[1:]) == (["Ann", "Lee", "Bob"], ())
+    assert any("with the line end \\r\\n as one" in note for note in data.notes)
+
+
+def test_right_offsets_of_texts_with_windows_line_ends_stay(write):
+    text = "hello there.\r\nAnn ran.\r\nBob ran."
+    spans = [
+        {"start": text.index(name), "end": text.index(name) + 3, "label": "PER"} for name in ("Ann", "Bob")
+    ]
+    data = read_tagged(write("a.jsonl", lines({"text": text, "spans": spans})))
+    assert [tag for tag in data.items[0].tags if tag != "O"] == ["B-PER", "B-PER"]
+    assert not data.findings
+    assert not any("offsets" in note for note in data.notes)

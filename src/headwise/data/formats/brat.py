@@ -80,7 +80,7 @@ def _spans(path: str, text: str, encoding: str, errors: str) -> list[CharacterSp
     Raises:
         DataError: HW246.
     """
-    spans, numbers = list[CharacterSpan](), list[int]()
+    spans, numbers, piece_counts = list[CharacterSpan](), list[int](), list[int]()
     for number, line in _lines(path, encoding, errors):
         if not line.startswith("T"):
             continue
@@ -94,19 +94,17 @@ def _spans(path: str, text: str, encoding: str, errors: str) -> list[CharacterSp
                 line=number,
             )
         pieces = [[int(offset) for offset in piece.split()] for piece in match["places"].split(";")]
-        for (_, end), (start, _) in pairwise(pieces):
-            if text[end:start].strip():
-                problem = f"a span in {len(pieces)} pieces, {match['text'][:40]!r}"
-                advice = "annotate each piece, or the whole; tags mark words side by side"
-                raise DataError(
-                    "HW246", problem, expected="one piece", advice=advice, path=path, line=number
-                )
+        piece_counts.append(len(pieces))
         numbers.append(number)
         spans.append(CharacterSpan(pieces[0][0], pieces[-1][1], match["type"], match["text"] or None))
     resolved, _ = resolve_offsets(spans, text)
-    for number, span in zip(numbers, resolved, strict=True):
+    for number, span, pieces in zip(numbers, resolved, piece_counts, strict=True):
         outside = f"a span from {span.start} to {span.end} in {len(text):,} characters of text"
         problem = mismatch([span], text) if 0 <= span.start < span.end <= len(text) else outside
+        if problem and pieces > 1:  # with other words between them
+            problem = f"a span in {pieces} pieces, {(span.written or '')[:40]!r}"
+            advice = "annotate each piece, or the whole; tags mark words side by side"
+            raise DataError("HW246", problem, expected="one piece", advice=advice, path=path, line=number)
         if problem:
             advice = "export the text and its annotations together again"
             raise DataError(

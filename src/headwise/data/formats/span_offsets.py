@@ -1,8 +1,11 @@
 """Check the offsets of character spans against the text that stands beside them, and convert those that
-count otherwise: UTF-16 code units (JavaScript, Java), UTF-8 bytes, inclusive ends, a first character 1."""
+count otherwise: UTF-16 code units (JavaScript, Java), UTF-8 bytes, inclusive ends, a first character 1, or
+a line end of Windows once (brat, browsers)."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
+
+from headwise.core.lazy_pattern import lazy_pattern
 
 
 class CharacterSpan(NamedTuple):
@@ -26,6 +29,7 @@ class OffsetUnit(NamedTuple):
         unit_size: Bytes of a code unit.
         first: The offset of the first character.
         past_end: Whether the end is the offset after the last character, not that of the last.
+        joins_line_ends: Whether the line end \\r\\n counts as one unit.
     """
 
     name: str
@@ -33,11 +37,16 @@ class OffsetUnit(NamedTuple):
     unit_size: int = 1
     first: int = 0
     past_end: bool = True
+    joins_line_ends: bool = False
 
 
 CHARACTERS = OffsetUnit("characters")
 UTF_16 = OffsetUnit("UTF-16 code units", "utf-16-le", 2)
 UTF_8 = OffsetUnit("UTF-8 bytes", "utf-8")
+LINE_ENDS_ONCE = OffsetUnit("characters, with the line end \\r\\n as one", joins_line_ends=True)
+UTF_16_LINE_ENDS_ONCE = OffsetUnit(
+    "UTF-16 code units, with the line end \\r\\n as one", "utf-16-le", 2, joins_line_ends=True
+)
 UNITS = (
     CHARACTERS,
     UTF_16,
@@ -46,8 +55,19 @@ UNITS = (
     OffsetUnit("UTF-16 code units, with inclusive ends", "utf-16-le", 2, past_end=False),
     OffsetUnit("characters from 1, with inclusive ends", first=1, past_end=False),
     OffsetUnit("characters from 1", first=1),
+    LINE_ENDS_ONCE,
+    UTF_16_LINE_ENDS_ONCE,
 )
 """The units to try, the most usual first."""
+
+_DIFFERENCES = (
+    (UTF_16, lazy_pattern("[\U00010000-\U0010ffff]")),
+    (UTF_8, lazy_pattern(r"[^\x00-\x7f]")),
+    (LINE_ENDS_ONCE, lazy_pattern(r"\r\n")),
+    (UTF_16_LINE_ENDS_ONCE, lazy_pattern(r"\r\n")),
+)
+"""The units that are tried without texts beside the spans, and what texts hold in which they differ from
+characters."""
 
 Words = Callable[[str], Sequence[tuple[int, int]]]
 """A tokenizer: returns the character span of each word of a text."""
@@ -70,13 +90,22 @@ def convert_spans(
 
 def _places(text: str, unit: OffsetUnit) -> Callable[[int], int | None]:
     """The function from an offset in code units to an offset in characters (None: there is none)."""
-    if unit.encoding is None or text.isascii():
+    joins = unit.joins_line_ends and "\r\n" in text
+    if (unit.encoding is None or text.isascii()) and not joins:
         return lambda offset: offset if 0 <= offset <= len(text) else None
-    places, at = {0: 0}, 0
+    places, at, before = {0: 0}, 0, ""
     for number, character in enumerate(text, start=1):
-        at += len(character.encode(unit.encoding, "surrogatepass")) // unit.unit_size
-        places[at] = number
+        if not (joins and before == "\r" and character == "\n"):
+            at += _size(character, unit)
+        places[at], before = number, character
     return places.get
+
+
+def _size(character: str, unit: OffsetUnit) -> int:
+    """The number of units of a character."""
+    if unit.encoding is None:
+        return 1
+    return len(character.encode(unit.encoding, "surrogatepass")) // unit.unit_size
 
 
 def has_text(span: CharacterSpan, text: str) -> bool:
@@ -123,8 +152,9 @@ def usual_unit(texts: Sequence[tuple[str, Sequence[CharacterSpan]]], words: Word
     """The unit of the offsets of a file, from its first texts with their spans: the one in which most texts
     have spans like the texts beside them.
 
-    Without texts beside spans, offsets are UTF-16 code units or UTF-8 bytes if texts have characters of
-    several units, all their spans then begin and end with words, and in characters they do not.
+    Without texts beside spans, offsets are UTF-16 code units or UTF-8 bytes, or count line ends once, if
+    texts have characters of several units or such line ends, all their spans then begin and end with words,
+    and in characters they do not.
     """
     counts = dict.fromkeys(UNITS, 0)
     for text, spans in texts:
@@ -134,8 +164,8 @@ def usual_unit(texts: Sequence[tuple[str, Sequence[CharacterSpan]]], words: Word
                 counts[unit] += converted is not None and mismatch(converted, text) is None
     if any(counts.values()):
         return max(UNITS, key=counts.__getitem__)
-    for unit, most in ((UTF_16, "\uffff"), (UTF_8, "\x7f")):
-        wide = [(text, spans) for text, spans in texts if spans and any(char > most for char in text)]
+    for unit, sign in _DIFFERENCES:
+        wide = [(text, spans) for text, spans in texts if spans and sign.search(text)]
         fits = [all(_at_words(spans, text, words, of) for text, spans in wide) for of in (unit, CHARACTERS)]
         if wide and fits == [True, False]:
             return unit
