@@ -74,6 +74,7 @@ def test_the_texts_to_predict_of_a_folder_are_not_its_annotations(write, tmp_pat
         ("T1\tPER 4 7\tAnn", "the span 4 to 7 is 'sai', beside it stands 'Ann'"),
         ("T1\tPER 40 99\t", "a span from 40 to 99"),
         ("T1\tPER 0 3;28 30\tAnn Bo", "a span in 2 pieces, 'Ann Bo'"),
+        ("T1\tPER 0 3;28 30\t", "a span in 2 pieces, ''"),
         ("T1\tPER  0 3\tAnn", r"the span 'T1\\tPER  0 3\\tAnn'"),
     ],
 )

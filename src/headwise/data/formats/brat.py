@@ -94,6 +94,8 @@ def _spans(path: str, text: str, encoding: str, errors: str) -> list[CharacterSp
                 line=number,
             )
         pieces = [[int(offset) for offset in piece.split()] for piece in match["places"].split(";")]
+        if not match["text"] and any(text[end:start].strip() for (_, end), (start, _) in pairwise(pieces)):
+            raise _pieces_error(path, number, len(pieces), "")
         piece_counts.append(len(pieces))
         numbers.append(number)
         spans.append(CharacterSpan(pieces[0][0], pieces[-1][1], match["type"], match["text"] or None))
@@ -102,9 +104,7 @@ def _spans(path: str, text: str, encoding: str, errors: str) -> list[CharacterSp
         outside = f"a span from {span.start} to {span.end} in {len(text):,} characters of text"
         problem = mismatch([span], text) if 0 <= span.start < span.end <= len(text) else outside
         if problem and pieces > 1:  # with other words between them
-            problem = f"a span in {pieces} pieces, {(span.written or '')[:40]!r}"
-            advice = "annotate each piece, or the whole; tags mark words side by side"
-            raise DataError("HW246", problem, expected="one piece", advice=advice, path=path, line=number)
+            raise _pieces_error(path, number, pieces, span.written or "")
         if problem:
             advice = "export the text and its annotations together again"
             raise DataError(
@@ -119,6 +119,13 @@ def _spans(path: str, text: str, encoding: str, errors: str) -> list[CharacterSp
                 "HW246", problem, expected="one type for each word", advice=advice, path=path, line=number
             )
     return [span for span, _ in ordered]
+
+
+def _pieces_error(path: str, line: int, count: int, written: str) -> DataError:
+    """The error of a span of several pieces with other words between them."""
+    problem = f"a span in {count} pieces, {written[:40]!r}"
+    advice = "annotate each piece, or the whole; tags mark words side by side"
+    return DataError("HW246", problem, expected="one piece", advice=advice, path=path, line=line)
 
 
 def _parts(text: str, spans: list[CharacterSpan]) -> Iterator[tuple[int, int]]:
