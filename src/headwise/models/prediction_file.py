@@ -133,6 +133,9 @@ def reporting_write_errors(path: Path | str) -> Iterator[None]:
         raise OutputError(f"{name}: cannot be written: {error.strerror or error}", code="HW604") from None
 
 
+_NUMBERED = lazy_pattern(r"(.+)_[2-9]\d*")
+
+
 @dataclass(frozen=True)
 class RecordLayout:
     """The record layout of a prediction file.
@@ -199,6 +202,12 @@ class RecordLayout:
             thresholds=thresholds,
             novelty_threshold=novelty_threshold,
         )
+
+    @property
+    def renamed(self) -> dict[str, str]:
+        """The added fields that have a number as a field of the input has their name, by that name."""
+        numbered = (_NUMBERED.fullmatch(name) for name in self.added)
+        return {match[1]: match[0] for match in numbered if match and match[1] in self.fields}
 
     def without_label_probabilities(self) -> "RecordLayout":
         """The layout of a table without the columns with the probabilities of all labels."""

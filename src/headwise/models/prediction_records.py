@@ -286,9 +286,12 @@ class TagPredictor(Predictor):
 
     def layout(self, form: str, rows: Sequence[InputRow[Any]]) -> RecordLayout:
         spans = self.model.scheme != "plain"
-        fields = tuple(dict.fromkeys(name for row in rows for name in row.fields)) if form == "csv" else ()
-        taken, names = set(fields), ("words", "tags", "probabilities", *["spans"] * spans)
-        added = tuple(free_name(name, taken) for name in names) if form == "csv" else ()
+        fields, added = (), ()
+        if form != "conll":
+            fields = tuple(dict.fromkeys(name for row in rows for name in row.fields))
+            names = "words", "tags", "probabilities", *["places"] * (form == "jsonl"), *["spans"] * spans
+            taken = set(fields)
+            added = tuple(free_name(name, taken) for name in names)
         if self.least is not None:
             if not spans:
                 raise ConfigError("--unsure is for taggers of spans; the tags of this one mark no spans")

@@ -100,6 +100,8 @@ def test_names_that_are_taken():
     rows = rows_of({"text": "", "prediction": "", "probability:x": "", "prediction_2": ""})
     layout = RecordLayout.of("csv", rows, ["x", "y"])
     assert layout.added == ("prediction_3", "probability", "probability:x_2", "probability:y")
+    assert layout.renamed == {"prediction": "prediction_3", "probability:x": "probability:x_2"}
+    assert not RecordLayout.of("csv", rows_of({"text": ""}), ["x_2", "y"]).renamed
     assert RecordLayout.of("jsonl", rows, ["x", "y"]).added == (
         "prediction_3",
         "probability",

@@ -23,6 +23,7 @@ from headwise.core.file_lock import locked_file
 from headwise.core.folder_layout import EXPORTED, MANIFEST
 from headwise.core.threads import usable_threads
 from headwise.data.files.file_lists import Files, FilesArgument, first_path, list_files, paths_of
+from headwise.data.findings import abbreviate
 from headwise.data.items.dataset import InputRow
 from headwise.data.readers.file_preview import has_byte_order_mark
 from headwise.models.prediction_file import (
@@ -167,6 +168,9 @@ class _PredictionJob:
             marked=marked,
             headings=rows.headings,
         )
+        if layout.renamed:
+            pairs = abbreviate([f"{new!r} for {name!r}" for name, new in layout.renamed.items()])
+            self.reporter.notes([f"the file has fields of these names; those of the model are {pairs}"])
         if self.form is None and form == "csv":
             layout = self.without_many_labels(layout)
 
