@@ -29,6 +29,7 @@ BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PIPED = re.compile(r"(?:([^|<>;&]+) \| )?(headwise [^|<>;&]+?)(?: > (\S+))?")
 MESSAGES = 721  # and the header line: 500 training texts or more, as the pages show it
 MANY_EPOCHS = re.compile(r"(--epochs |\bepochs=)([4-9]|\d\d+)\b")  # two say what there is to say
+BUILDS_ON = {"how-to/onnx.md": "exporting.md", "noise.md": "multi-label.md"}
 NEEDS_MODEL = (
     "predicting.md",
     "model-folder.md",
@@ -82,8 +83,8 @@ def run_page(place, short_runs, without_base_encoder):
         done.add(page)
         if page in NEEDS_MODEL:
             run_page("training.md")
-        if page == "how-to/onnx.md":
-            run_page("exporting.md")
+        if page in BUILDS_ON:
+            run_page(BUILDS_ON[page])
         if page in (
             "spacy.md",
             "how-to/spacy.md",
