@@ -5,7 +5,7 @@ import pytest
 from headwise.data.columns.reading_options import SoftLabelOptions
 from headwise.data.errors import DataError
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK, infer_task
-from headwise.data.items.labels import (
+from headwise.data.items.numeric_labels import (
     look_like_scores,
     measured_labels_notes,
     parse_number,

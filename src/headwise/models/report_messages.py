@@ -188,10 +188,7 @@ def regression_messages(scores: JsonMapping, training_numbers: Iterable[str]) ->
 
 def _is_skewed(training_numbers: Iterable[str]) -> bool:
     """Whether numbers are positive, span orders of magnitude and are skewed towards few large ones."""
-    from headwise.data.items.labels import (  # imports numpy, which `--help` does not need
-        parse_number,
-        with_decimal_point,
-    )
+    from headwise.data.items.numeric_labels import parse_number, with_decimal_point
 
     numbers = [parse_number(with_decimal_point(text) or text) for text in training_numbers]
     every = sorted(number for number in numbers if number is not None and number > 0)

@@ -14,16 +14,18 @@ from headwise.data.items.examples import Example
 from headwise.linear.linear_model import LinearModel
 from headwise.linear.pair_features import PairSide, compare_words
 from headwise.linear.tabular_features import encode_rows, tabular_features, tabular_rows
+from headwise.runtime.ensemble_outputs import (
+    ensemble_logits,
+    item_numbers,
+    item_probabilities,
+    linear_scores,
+)
 from headwise.runtime.layers import Floats
 from headwise.runtime.novelty_member import NoveltyMember
 from headwise.runtime.outputs import (
     AnyOutputs,
     OutputsAttribute,
-    ensemble_logits,
-    item_numbers,
     item_predictions,
-    item_probabilities,
-    linear_scores,
 )
 from headwise.runtime.pair_outputs import PairInputs
 from headwise.runtime.word_lookup import BaseLookup
@@ -60,7 +62,7 @@ class PredictionLinearModel:
 
 
 class PredictionModel(NoveltyMember):
-    """A model of texts or pairs; see `headwise.runtime.outputs.EnsembleMembers`.
+    """A model of texts or pairs; see `headwise.runtime.ensemble_outputs.EnsembleMembers`.
 
     Args:
         features: Encodes texts.

@@ -35,7 +35,7 @@ from headwise.metrics.thresholds import Weights
 from headwise.nn.networks.bag_model import BagModel
 from headwise.nn.networks.linear_members import TextLinearBuffers
 from headwise.nn.networks.text_model import TextEncoderModel
-from headwise.runtime.outputs import MOST_SCORED, scores_of
+from headwise.runtime.ensemble_outputs import MOST_SCORED, scores_of
 from headwise.training.cross_fitting import OutOfFold
 from headwise.training.memoized_fits import memoized
 from headwise.training.model_calibration import LABEL_SETS, SINGLE_LABEL, Calibration

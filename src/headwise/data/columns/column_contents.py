@@ -19,7 +19,7 @@ from headwise.data.columns.column_names import (
     normal_name,
 )
 from headwise.data.findings import abbreviate
-from headwise.data.items.labels import parse_number, with_decimal_point
+from headwise.data.items.numeric_labels import parse_number, with_decimal_point
 
 _MANY = 20  # cells from which on a column of many single words can be told from a column of few values
 

@@ -49,7 +49,7 @@ from headwise.data.columns.text_columns import (
     named_label_column,
 )
 from headwise.data.findings import abbreviate
-from headwise.data.items.labels import parse_number
+from headwise.data.items.numeric_labels import parse_number
 
 LABEL_SET_NAMES = (
     "labels",

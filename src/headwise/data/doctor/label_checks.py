@@ -17,13 +17,15 @@ from headwise.data.formats.tag_checks import span_type
 from headwise.data.items.labels import (
     all_labels,
     effective_sample_size,
-    is_missing_value,
     low_confidence_items,
-    number_advice,
-    parse_number,
     quoted,
     training_spellings,
     with_latin_letters,
+)
+from headwise.data.items.numeric_labels import (
+    is_missing_value,
+    number_advice,
+    parse_number,
 )
 
 RARE = 5  # items below which a class can hardly be learnt

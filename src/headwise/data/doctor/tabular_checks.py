@@ -7,7 +7,7 @@ from itertools import pairwise
 from headwise.data.columns.tabular_columns import DATES, CellValue, TabularColumn
 from headwise.data.doctor.examined_file import CheckedFile
 from headwise.data.findings import Finding
-from headwise.data.items.labels import parse_number
+from headwise.data.items.numeric_labels import parse_number
 
 _LEAST = 20  # least number of rows that say something of a column
 _DECIDES = 0.99  # least share of rows whose label a value, or an interval of numbers, decides

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.doctor.examined_file import CheckedFile, pairs_of
 from headwise.data.findings import SHOWN, Finding, quoted_beginning, with_remainder
-from headwise.data.items.labels import is_missing_value
+from headwise.data.items.numeric_labels import is_missing_value
 from headwise.data.splits.duplicates import count_in_long_chains, near_duplicates_of
 
 LONG = 512  # words above which an item that stands out is very long

@@ -25,7 +25,7 @@ from headwise.data.formats.csv import read_cells
 from headwise.data.formats.csv_records import Cells
 from headwise.data.formats.tag_checks import marks_entities
 from headwise.data.items.examples import TaggedSentence
-from headwise.data.items.labels import is_missing_value
+from headwise.data.items.numeric_labels import is_missing_value
 
 SENTENCE_NAMES = (
     *("sentence_#", "sentence_id", "sentence_idx", "sentence_no", "sentence_number", "sentence_num"),

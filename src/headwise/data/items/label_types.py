@@ -23,8 +23,8 @@ from headwise.data.items.labels import (
     label_names,
     label_targets,
     multi_hot_targets,
-    parse_numeric_labels,
 )
+from headwise.data.items.numeric_labels import parse_numeric_labels
 from headwise.data.items.training_labels import check_label_names, drop_unknown_labels, respell_labels
 
 _SKIP_ADVICE = "--split.unknown-labels skip leaves out what has such labels"

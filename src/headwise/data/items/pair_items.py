@@ -17,7 +17,7 @@ from headwise.data.errors import DataError, OnError, raise_error
 from headwise.data.items.dataset import Dataset, InputRows
 from headwise.data.items.examples import DisplayNames, Pair, Parse, first_heads, parse_field, weight_field
 from headwise.data.items.item_type import ItemType
-from headwise.data.items.labels import look_like_scores
+from headwise.data.items.numeric_labels import look_like_scores
 from headwise.data.readers.pair_files import pair_rows, read_pair_rows, read_pairs
 from headwise.data.splits.duplicates import chain_keys, pair_group_keys, pair_keys
 from headwise.data.splits.splitting import Split, split_items

@@ -47,7 +47,7 @@ from headwise.data.items.examples import (
 )
 from headwise.data.items.item_type import ItemType
 from headwise.data.items.label_types import SINGLE_LABEL_TYPE, LabelType
-from headwise.data.items.labels import look_like_measurements, look_like_scores
+from headwise.data.items.numeric_labels import look_like_measurements, look_like_scores
 from headwise.data.readers.labelled_files import open_records, read_examples, read_rows
 
 

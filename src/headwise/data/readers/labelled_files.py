@@ -45,7 +45,8 @@ from headwise.data.formats.label_text import GLUED_FORMATS, labels_with_words
 from headwise.data.formats.unlabelled_records import labelled_records
 from headwise.data.items.dataset import Dataset, InputRow, InputRows
 from headwise.data.items.examples import Example, MultiLabelExample
-from headwise.data.items.labels import measured_labels_notes, unify_spellings, with_plain_numbers
+from headwise.data.items.labels import unify_spellings
+from headwise.data.items.numeric_labels import measured_labels_notes, with_plain_numbers
 from headwise.data.readers.file_preview import guess_format
 from headwise.data.readers.file_sets import (
     clean_label,

@@ -19,7 +19,8 @@ from headwise.data.errors import OnError, raise_error
 from headwise.data.formats import FORMATS
 from headwise.data.items.dataset import Dataset, InputRow, InputRows
 from headwise.data.items.examples import Pair
-from headwise.data.items.labels import unify_spellings, with_plain_numbers
+from headwise.data.items.labels import unify_spellings
+from headwise.data.items.numeric_labels import with_plain_numbers
 from headwise.data.readers.file_sets import note_left_out
 from headwise.data.readers.labelled_files import (
     find_format,

@@ -28,6 +28,11 @@ from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.word_model import WordModel
 from headwise.nn.task_layers.layer_configs import ClassifierConfig
 from headwise.nn.task_layers.output_layers import Classifier
+from headwise.runtime.ensemble_outputs import (
+    ensemble_logits,
+    item_probabilities,
+    linear_scores,
+)
 from headwise.runtime.limits import check_finite
 from headwise.runtime.novelty_member import NoveltyMember
 from headwise.runtime.outputs import (
@@ -36,10 +41,7 @@ from headwise.runtime.outputs import (
     NumberOutputs,
     OutputsAttribute,
     OutputsType,
-    ensemble_logits,
     item_predictions,
-    item_probabilities,
-    linear_scores,
 )
 from headwise.text.on_demand_texts import OnDemandTexts, encode_texts
 from headwise.text.static_embeddings import BaseError

@@ -19,12 +19,12 @@ from headwise.nn.networks.text_model import TextEncoderModel, new_probe
 from headwise.nn.ragged import Ragged
 from headwise.nn.task_layers.layer_configs import ClassifierConfig
 from headwise.nn.task_layers.pair_layers import CrossAttentionLayers, PairHead
+from headwise.runtime.ensemble_outputs import item_numbers
 from headwise.runtime.outputs import (
     MultiLabelOutputs,
     NumberOutputs,
     OutputsType,
     SingleLabelOutputs,
-    item_numbers,
 )
 from headwise.runtime.pair_outputs import PairInputs
 from headwise.text.text_features import EncodedPair
