@@ -40,3 +40,8 @@ def test_the_representation_says_what_it_is():
     shown = "<predictions of 3 items, computed as they are read; list(...) has all of them>"
     assert repr(PredictionStream([1, 2, 3], doubled, 2)) == shown
     assert "of a stream" in repr(PredictionStream(iter([1]), doubled, 2))
+
+
+def test_an_index_is_an_error_that_says_how():
+    with pytest.raises(TypeError, match=r"take list\(model.predict\(items\)\)\[0\]"):
+        PredictionStream([1, 2, 3], doubled, 2)[0]

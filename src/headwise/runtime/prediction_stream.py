@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sized
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from headwise.data.items.dataset import in_chunks
 
@@ -29,6 +29,9 @@ class PredictionStream(Iterator[T]):
 
     def __next__(self) -> T:
         return next(self._predictions)
+
+    def __getitem__(self, place: object) -> NoReturn:
+        raise TypeError("predictions are computed as they are read; take list(model.predict(items))[0]")
 
     def __repr__(self) -> str:
         return f"<predictions of {self._items}, computed as they are read; list(...) has all of them>"

@@ -93,6 +93,10 @@ _WITH_FEWER_FLAGS = ("train", "evaluate", "predict", "explain")
 """Commands with flags that depend on the task; see `headwise.app.cli.short_help`."""
 
 
+_SECTIONS_WITH_OPTION = ("base", "encoder", "linear_model", "pretrained", "unknown", "vectors")
+"""Sections of settings whose name alone is an option of `headwise train`, too: `--linear-model none`."""
+
+
 def build_app(command: str = "", arguments: Sequence[str] = (), *, only_named: bool = False) -> App:
     """The command line.
 
@@ -144,6 +148,7 @@ def parse(words: Sequence[str]) -> Callable[[], Any]:
         HeadwiseError: A file or folder cannot be used.
     """
     words = _rename_options(words)
+    _check_sections(words)
     try:
         command, bound = _parsed(words, only_named=True)
     except CycloptsError:
@@ -188,8 +193,36 @@ def _suggestion(name: str, arguments: Iterable[Argument]) -> str:
     names = ["--help", *(name for argument in arguments for name in argument.names)]
     usual = _COMMON_ALIASES.get(name)
     longer = [full for full in names if full.startswith(f"{name}-")]
-    matches = [usual] if usual in names else longer or close_names(name, names, cutoff=0.7)
-    return f"; did you mean {matches[0]}?" if matches else "."
+    of_sections = [full for full in names if full.endswith(f".{name.removeprefix('--')}")]
+    similar = longer[:1] or of_sections or close_names(name, names, cutoff=0.7)
+    matches = [usual] if usual in names else similar
+    return f"; did you mean {' or '.join(matches[:3])}?" if matches else "."
+
+
+def _check_sections(words: Sequence[str]) -> None:
+    """Check that no option of training is the name of a section alone, whose first setting would have the
+    value.
+
+    Raises:
+        UsageError: One is.
+    """
+    if words[:1] not in (["train"], ["distill"]):
+        return
+    from headwise.app.cli.flags import SECTION_HEADINGS, flags_of
+
+    prefixes = {prefix: section for section, (prefix, *_) in SECTION_HEADINGS.items() if prefix != "*"}
+    for option in (word.partition("=")[0] for word in words[1:]):
+        if option not in prefixes or prefixes[option] in _SECTIONS_WITH_OPTION:
+            continue
+        settings = [
+            f"{prefix}.{flag.name.replace('_', '-')}"
+            for prefix, section in prefixes.items()
+            for flag in flags_of(section)
+        ]
+        meant = [setting for setting in settings if setting.endswith(f".{option.removeprefix('--')}")]
+        within = [setting for setting in settings if setting.startswith(f"{option}.")]
+        hint = f"did you mean {' or '.join(meant)}?" if meant else f"such as {' or '.join(within[:3])}."
+        raise UsageError(f"{option} alone is a group of settings; {hint} See headwise {words[0]} {ALL}")
 
 
 def _usage(error: CycloptsError) -> str:
