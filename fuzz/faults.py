@@ -72,6 +72,7 @@ WATCH = Watch()
 def kill_at_byte(size: int) -> None:
     """Have this process killed when it writes more than so many bytes into a file; never for 0."""
     if size:
+        sys.dont_write_bytecode = True
         signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))

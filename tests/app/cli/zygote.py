@@ -77,6 +77,7 @@ def command(request: dict, out: int, err: int) -> int:
     if request["largest_file"] is not None:
         import resource
 
+        sys.dont_write_bytecode = True  # Python would leave half of a file behind, for every later process
         resource.setrlimit(resource.RLIMIT_FSIZE, (request["largest_file"],) * 2)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:

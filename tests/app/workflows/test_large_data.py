@@ -11,7 +11,7 @@ from headwise.app.training_report import TrainingReport
 from headwise.app.workflows.train import train_files
 from headwise.linear import large_fit
 from headwise.models.label_evaluation import SingleLabelEvaluation
-from headwise.runtime import outputs
+from headwise.runtime import ensemble_outputs
 from headwise.text import on_demand_texts
 from headwise.text.static_embeddings import StaticEmbeddings, save_base
 from headwise.text.static_embeddings.base_vectors import QuantizedMatrix
@@ -55,7 +55,7 @@ def small_limits(monkeypatch) -> None:
     monkeypatch.setattr(large_fit, "_PORTION_ENTRIES", 3_000)
     monkeypatch.setattr(on_demand_texts, "MOST_ENCODED", 0)
     monkeypatch.setattr(ensembles, "_MOST_EAGER", 20)
-    monkeypatch.setattr(outputs, "MOST_SCORED", 10)
+    monkeypatch.setattr(ensemble_outputs, "MOST_SCORED", 10)
 
 
 def test_the_model_is_that_of_a_run_in_memory(files, tmp_path, monkeypatch):
