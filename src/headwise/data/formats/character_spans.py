@@ -200,8 +200,7 @@ def read_sentences(
                 for span in ordered:
                     _tag(span, raw_text, places, tags, line, moved, lost)
         except ValueError as error:
-            problem, *details = error.args
-            expected, advice = [*details, *("", "")[len(details) :]]
+            problem, expected, advice = (*error.args, "", "")[:3]
             expected = expected or SPAN_EXAMPLE
             if raw_spans in (None, ""):
                 advice = "give --empty-labels skip to leave out texts that nobody has annotated"

@@ -7,15 +7,14 @@ columns beside the text. Empty texts are no repetitions of each other.
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 
 from headwise.core.errors import ConfigError
 from headwise.data.items.item_type import ItemType
+from headwise.data.splits.split_config import RepeatedTexts
 from headwise.data.splits.text_signatures import EMPTY_DIGEST, first_places, normal_text, text_digests
-
-RepeatedTexts = Literal["keep", "majority", "last"]
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,9 @@ from typing import Literal
 from headwise.core.config import check_choice, check_range
 from headwise.core.errors import ConfigError
 
+RepeatedTexts = Literal["keep", "majority", "last"]
+"""What to do with texts that occur several times; see `SplitConfig`."""
+
 
 @dataclass(frozen=True)
 class SplitConfig:
@@ -20,7 +23,7 @@ class SplitConfig:
     unknown_labels: Literal["stop", "skip"] = "stop"
     """What to do with items of dev and test files whose label no item of the training file has: stop, or
     leave them out and report how many."""
-    repeated_texts: Literal["keep", "majority", "last"] = "keep"
+    repeated_texts: RepeatedTexts = "keep"
     """What to do with texts that occur several times in a file, as those that several people labelled or
     whose label was corrected later: keep all rows, or one row of each text: with the label that most rows
     have (majority), or the last row (last)."""
