@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import chain, islice
-from typing import Literal, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from headwise.data.columns.column_names import joined_column_names
+from headwise.data.columns.item_options import OverlapPolicy
 from headwise.data.columns.reading_options import DEFAULT_READ_OPTIONS, ReadOptions
 from headwise.data.errors import DataError, OnError, raise_error
 from headwise.data.files.archives import read_member_lines
@@ -106,7 +107,7 @@ class DataSource:
         return getattr(self.options, "empty_labels", "stop") == "skip"
 
     @property
-    def overlap_policy(self) -> Literal["error", "longest", "shortest"]:
+    def overlap_policy(self) -> OverlapPolicy:
         """What the options say about spans that overlap."""
         return getattr(self.options, "overlapping_spans", "error")
 

@@ -8,6 +8,10 @@ from headwise.data.columns.reading_options import EncodingOptions, ReadOptions, 
 TaggedFormat = Literal["columns", "conllu", "conll2012", "slash", "trees", "lists", "table", "spans"]
 
 
+OverlapPolicy = Literal["error", "longest", "shortest"]
+"""What to do with spans that overlap; see `TagOptions`."""
+
+
 @dataclass(frozen=True)
 class TagOptions(EncodingOptions):
     """How files of tagged sentences are read. Options left out are guessed and the guesses reported."""
@@ -35,7 +39,7 @@ class TagOptions(EncodingOptions):
     them out and report how many, or stop. An empty word is an error; skip leaves out its sentence, or its
     row."""
 
-    overlapping_spans: Literal["error", "longest", "shortest"] = "error"
+    overlapping_spans: OverlapPolicy = "error"
     """What to do with spans that overlap, as a word has one tag: stop, or keep the longest or the shortest
     of them and report how many are left out."""
 
@@ -47,7 +51,7 @@ DEFAULT_TAG_OPTIONS = TagOptions()
 class SpanRecordOptions(WeightOptions):
     """How records with spans are read: as tables and JSON are, with the option on overlapping spans."""
 
-    overlapping_spans: Literal["error", "longest", "shortest"] = "error"
+    overlapping_spans: OverlapPolicy = "error"
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from headwise.core.errors import ConfigError
 from headwise.data.columns.cell_values import as_text
 from headwise.data.columns.column_names import LABEL_NAMES, TEXT_NAMES, most_usual_column, name_rank
 from headwise.data.columns.file_source import DataSource, most_true
+from headwise.data.columns.item_options import OverlapPolicy
 from headwise.data.files.text_lines import Line
 from headwise.data.findings import Finding
 from headwise.data.formats.prodigy import is_task
@@ -33,7 +34,7 @@ from headwise.data.formats.span_offsets import (
     resolve_offsets,
     usual_unit,
 )
-from headwise.data.formats.span_overlaps import ADVICE, OverlapPolicy, left_out_note, without_overlaps
+from headwise.data.formats.span_overlaps import ADVICE, left_out_note, without_overlaps
 from headwise.data.formats.span_values import SPAN_EXAMPLE, SPAN_NAMES, parse_span, with_one_type
 from headwise.data.formats.structured_records import read_structured, sample_rows
 from headwise.data.formats.unlabelled_records import labelled_records

@@ -2,11 +2,10 @@
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from typing import Literal
 
+from headwise.data.columns.item_options import OverlapPolicy
 from headwise.data.formats.span_offsets import CharacterSpan
 
-OverlapPolicy = Literal["error", "longest", "shortest"]
 ADVICE = "give --overlapping-spans longest (or shortest) to keep one of them"
 
 

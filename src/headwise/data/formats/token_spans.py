@@ -14,7 +14,8 @@ from itertools import pairwise
 
 from headwise.data.columns.column_names import TEXT_NAMES, most_usual_column, name_rank, normal_name
 from headwise.data.columns.file_source import DataSource, Record, look_ahead, most_true
-from headwise.data.formats.span_overlaps import ADVICE, OverlapPolicy, left_out_note, without_overlaps
+from headwise.data.columns.item_options import OverlapPolicy
+from headwise.data.formats.span_overlaps import ADVICE, left_out_note, without_overlaps
 from headwise.data.formats.span_values import SPAN_NAMES, CharacterSpan, parse_span
 
 TOKENS, TAGS = "tokens", "ner_tags"
