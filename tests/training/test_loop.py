@@ -2,7 +2,7 @@
 
 import os
 import signal
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,7 +13,7 @@ from headwise.core.errors import ConfigError, HeadwiseError, TrainingInterrupted
 from headwise.core.folder_layout import RUN_STATE
 from headwise.training import loop
 from headwise.training.loop import EpochReport, run_epochs
-from headwise.training.run_state import RunProgress
+from headwise.training.run_state import RunProgress, load_state
 from headwise.training.settings import TrainConfig
 
 CONFIG = TrainConfig(
@@ -120,12 +120,19 @@ def test_nothing_of_an_earlier_run_is_taken_for_this_one(make_objective, tmp_pat
 
 
 # 60 texts in batches of 8, 3 batches to an update: 3 updates and 1 report more in each of 4 epochs.
-# Saved always, or each epoch: before the first save, right after it, within an epoch, and at the end.
+# Saved always, after each epoch, or at the beginning and the end alone (with the best weights in memory):
+# right after the first save, within an epoch, and at the end.
 @pytest.mark.parametrize(
-    ("checkpoint_seconds", "when"),
-    [*((0.0, when) for when in range(16)), *((1e9, when) for when in (0, 3, 4, 9, 15))],
+    ("checkpoint_seconds", "epoch_seconds", "when"),
+    [
+        *((0.0, 0.0, when) for when in range(16)),
+        *((1e9, seconds, when) for seconds in (0.0, 1e9) for when in (0, 3, 4, 9, 15)),
+    ],
 )
-def test_killed_after_any_report_and_resumed(make_objective, tmp_path, whole, when, checkpoint_seconds):
+def test_killed_after_any_report_and_resumed(
+    make_objective, tmp_path, whole, when, checkpoint_seconds, epoch_seconds, monkeypatch
+):
+    monkeypatch.setattr(loop, "EPOCH_SECONDS", epoch_seconds)
     config = TrainConfig(**{**vars(CONFIG), "checkpoint_seconds": checkpoint_seconds})
     reports = 0
 
@@ -141,14 +148,15 @@ def test_killed_after_any_report_and_resumed(make_objective, tmp_path, whole, wh
     torch.manual_seed(99)
     torch.rand(3)
     objective = make_objective(seed=7)
-    if (tmp_path / RUN_STATE).exists():
-        progress = run_epochs(objective.model, objective, config, tmp_path, resume=True)
-        assert comparable(progress) == comparable(whole[1])
-        assert same(whole[0], weights(objective))
-    else:  # killed before the first save: there is nothing to resume, and it says so
-        assert when <= (0 if checkpoint_seconds == 0 else 3)
-        with pytest.raises(HeadwiseError, match="no interrupted run"):
-            run_epochs(objective.model, objective, config, tmp_path, resume=True)
+    progress = run_epochs(objective.model, objective, config, tmp_path, resume=True)
+    assert comparable(progress) == comparable(whole[1])
+    assert same(whole[0], weights(objective))
+
+
+def test_without_a_state_there_is_nothing_to_resume(make_objective, tmp_path):
+    objective = make_objective()
+    with pytest.raises(HeadwiseError, match="no interrupted run"):
+        run_epochs(objective.model, objective, CONFIG, tmp_path, resume=True)
 
 
 @pytest.mark.parametrize("call", range(1, 9))
@@ -194,6 +202,28 @@ def test_a_signal_saves_and_says_how_to_go_on(make_objective, tmp_path, whole, n
     assert same(whole[0], weights(objective))
 
 
+def test_a_signal_while_it_is_asked_whether_the_network_is_of_use(make_objective, tmp_path, whole):
+    """It acts at once, and the state is that of the end of the epoch's updates."""
+    config = replace(CONFIG, checkpoint_seconds=1e9)
+    answers = iter([False])
+
+    def unused() -> bool:
+        for answer in answers:
+            return answer
+        os.kill(os.getpid(), signal.SIGINT)
+        raise AssertionError("the signal did nothing")
+
+    objective = make_objective()
+    with pytest.raises(TrainingInterrupted, match=r"epoch 2 after 6 updates.*--resume"):
+        run_epochs(objective.model, objective, config, tmp_path, unused=unused)
+    _, progress = load_state(tmp_path / RUN_STATE, {"train": asdict(config)})
+    assert (progress.epoch, progress.step, progress.best_epoch) == (1, 6, 0)
+    objective = make_objective(seed=7)
+    resumed = run_epochs(objective.model, objective, config, tmp_path, resume=True)
+    assert comparable(resumed) == comparable(whole[1])
+    assert same(whole[0], weights(objective))
+
+
 def test_resuming_a_finished_run_gives_its_weights(make_objective, tmp_path, whole):
     objective = make_objective()
     run_epochs(objective.model, objective, CONFIG, tmp_path)
@@ -231,7 +261,7 @@ def test_stops_early_and_after_patience_epochs(make_objective, tmp_path):
 
 def test_stops_after_an_epoch_whose_network_is_of_no_use(make_objective, tmp_path):
     """The averaged weights are asked, in evaluation mode. A run that is killed then goes on the same."""
-    config = replace(CONFIG, epochs=6, patience=0)
+    config = replace(CONFIG, epochs=6, patience=0, checkpoint_seconds=0)
     objective, asked = make_objective(), list[dict[str, torch.Tensor]]()
 
     def unused() -> bool:

@@ -84,6 +84,9 @@ def learning_rate(step: int, steps: int, *, warmup: float, schedule: str) -> flo
     return 1.0 - gone if schedule == "linear" else 0.5 * (1.0 + math.cos(math.pi * gone))
 
 
+EPOCH_SECONDS = 1.0
+"""After an epoch the state is saved if the last one is that old: a small model would spend a fifth of its
+time on saving."""
 REFIT_FOLDER = ".refit"  # inside the folder of the first run
 _FOLD = ".fold-"
 
@@ -171,7 +174,12 @@ def run_epochs(
                     run.save()
                     raise run.interrupted(stop[0])
                 run.save_if_due()
-            report(run.finish_epoch())
+            try:
+                done = run.finish_epoch()
+            except TrainingInterrupted:
+                run.save()
+                raise
+            report(done)
         if stop:
             raise run.interrupted(stop[0])
     run.take_best()
@@ -228,6 +236,7 @@ class _TrainingRun:
         self.where: Callable[[int], str] = lambda text: f"text {text + 1:,}"
         self.unused: Callable[[], bool] | None = None
         self.stop = RecordedSignals()
+        self._unsaved_best: dict[str, Tensor] = {}
         self._lengths = objective.lengths
         self.steps = config.epochs * -(-len(self._plan(0)) // config.accumulate)
         self._saved = self._started = self._updated = time.monotonic()
@@ -335,7 +344,7 @@ class _TrainingRun:
         """
         config, progress = self.config, self.progress
         if self.unused is not None:  # which takes minutes for many items
-            self.save()
+            self.save_if_due(EPOCH_SECONDS)
         began = time.monotonic()
         self.optimizer.apply_postponed()
         with self._averaged_weights():
@@ -345,9 +354,10 @@ class _TrainingRun:
                 progress.seconds += time.monotonic() - began  # without the linear model
                 unused = self.unused is not None and self._is_unused(self.unused)
             merit = config.selection_score(progress.epoch, scores)
+            due = self._is_due(EPOCH_SECONDS)
             if merit > progress.best_score or self.until is not None:
                 progress.best_score, progress.best_epoch, progress.stale = merit, progress.epoch, 0
-                write_tensors(self._weights(), self._best(progress.epoch), {})
+                self._keep_best(save=due)
             else:
                 progress.stale += 1
         progress.history.append(
@@ -361,11 +371,16 @@ class _TrainingRun:
             progress.finished = bool(stopped) or progress.epoch >= config.epochs
         else:
             progress.finished = progress.epoch >= self.until
-        self.save()
-        for path in self.folder.glob("best-*.safetensors"):
-            if path != self._best(progress.best_epoch):
-                path.unlink()
+        if due or progress.finished:
+            self.save()
         return done
+
+    def _keep_best(self, *, save: bool) -> None:
+        """Keep the present weights as the best: in their file, or in memory until the state is saved."""
+        weights = self._weights()
+        self._unsaved_best = {} if save else {name: value.clone() for name, value in weights.items()}
+        if save:
+            write_tensors(weights, self._best(self.progress.best_epoch), {})
 
     def _is_unused(self, unused: Callable[[], bool]) -> bool:
         """Whether the model is unused. Signals act at once meanwhile, as the state is saved."""
@@ -426,11 +441,21 @@ class _TrainingRun:
             self.until,
         )
 
-    def save_if_due(self) -> None:
-        if time.monotonic() - self._saved >= self.config.checkpoint_seconds:
+    def _is_due(self, seconds: float) -> bool:
+        """Whether the last state is that old, or as old as `checkpoint_seconds`."""
+        return time.monotonic() - self._saved >= min(seconds, self.config.checkpoint_seconds)
+
+    def save_if_due(self, seconds: float = math.inf) -> None:
+        """Save the state if the last one is that old, or as old as `checkpoint_seconds`."""
+        if self._is_due(seconds):
             self.save()
 
     def save(self) -> None:
+        """Save the state and the best weights, and remove those that were the best before."""
+        best = self._best(self.progress.best_epoch)
+        if self._unsaved_best:
+            write_tensors(self._unsaved_best, best, {})
+            self._unsaved_best = {}
         tensors = {f"model/{name}": value for name, value in self._weights().items()}
         for name, parameter in self.parameters.items():
             for key, value in self.optimizer.tensors(parameter).items():
@@ -439,6 +464,9 @@ class _TrainingRun:
                 tensors[f"average/{name}"] = self.average[name]
         tensors |= generator_state(self.device)
         save_state(self.folder / RUN_STATE, tensors, self.progress, self.identity)
+        for path in self.folder.glob("best-*.safetensors"):
+            if path != best:
+                path.unlink()
         self._saved = time.monotonic()
 
     def interrupted(self, number: int) -> TrainingInterrupted:
