@@ -2,7 +2,7 @@
 itself by a detour."""
 
 import ast
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -26,15 +26,23 @@ def module_of(path: Path) -> str:
 MODULES = {module_of(path): path for path in FILES}
 
 
-def imports_of(path: Path) -> Iterator[tuple[int, str]]:
+@cache
+def nodes_of(path: Path) -> list[ast.AST]:
+    return list(ast.walk(ast.parse(path.read_text("utf-8"))))
+
+
+@cache
+def imports_of(path: Path) -> list[tuple[int, str]]:
     """The modules that a file imports, wherever in it, for whatever purpose."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    imports: list[tuple[int, str]] = []
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
-            yield from ((node.lineno, alias.name) for alias in node.names)
+            imports += [(node.lineno, alias.name) for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
             for alias in node.names:
                 submodule = f"{node.module}.{alias.name}"
-                yield node.lineno, submodule if submodule in MODULES else node.module
+                imports.append((node.lineno, submodule if submodule in MODULES else node.module))
+    return imports
 
 
 def room_of(module: str) -> str:
@@ -142,18 +150,18 @@ def test_nothing_but_two_tables_is_keyed_by_task():
     assert all(ITEM_TYPES_BY_TASK[name].options is task.options for name, task in TASKS.items())
     tables, compared = [], []
     for path in FILES:
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            where = f"{path.relative_to(SOURCE)}:{getattr(node, 'lineno', 0)}"
+        file = str(path.relative_to(SOURCE))
+        for node in nodes_of(path):
             if isinstance(node, ast.Dict):
                 keys = {key.value for key in node.keys if isinstance(key, ast.Constant)}
                 if len(keys & TASKS.keys()) > 2:  # sections of settings may have the name of a task
-                    tables.append(where)
+                    tables.append(file)
             if isinstance(node, ast.Compare):
                 sides = [node.left, *node.comparators]
                 names = {own.value for own in sides if isinstance(own, ast.Constant)} & TASKS.keys()
                 if names and any("task" in ast.dump(own) for own in sides):
-                    compared.append(where)
-    assert [table.split(":")[0] for table in sorted(tables)] == [
+                    compared.append(f"{file}:{node.lineno}")
+    assert sorted(tables) == [
         "data/items/item_types.py",
         "models/tasks/__init__.py",
     ]

@@ -1,5 +1,6 @@
 """What the evaluation of a model on a file reports besides its scores."""
 
+import shutil
 from types import SimpleNamespace
 
 import numpy as np
@@ -30,14 +31,22 @@ def write(path, rows):
     return path
 
 
-@pytest.fixture
-def trained(tmp_path):
+@pytest.fixture(scope="module")
+def trained_once(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("trained")
     rows = [(f"{'fine' if n % 2 else 'poor'} film {n}", "gb"[n % 2]) for n in range(60)]
-    files = {"train": write(tmp_path / "train.csv", rows), "dev": write(tmp_path / "dev.csv", rows[:20])}
-    whole = train_files(files["train"], tmp_path / "split", settings=SMALL)
-    train_files(files["train"], tmp_path / "given", dev=files["dev"], settings=[SMALL])
+    train, dev = write(folder / "train.csv", rows), write(folder / "dev.csv", rows[:20])
+    whole = train_files(train, folder / "split", settings=SMALL)
+    train_files(train, folder / "given", dev=dev, settings=[SMALL])
     assert len(whole.parts.train) < 60
-    return tmp_path, files
+    return folder
+
+
+@pytest.fixture
+def trained(trained_once, tmp_path):
+    """Copies, so that each test can write beside them."""
+    shutil.copytree(trained_once, tmp_path, dirs_exist_ok=True)
+    return tmp_path, {name: tmp_path / f"{name}.csv" for name in ("train", "dev")}
 
 
 def said(folder, file) -> str:
@@ -109,19 +118,27 @@ def test_two_models_on_the_same_texts(trained, tmp_path):
     assert any(text.startswith(f"{folder / 'other'}: the model was trained on texts") for text in warnings)
 
 
-@pytest.fixture
-def two_weeks(tmp_path):
-    """A model of last week, and one of this week, which has a new label."""
+@pytest.fixture(scope="module")
+def trained_in_two_weeks(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("weeks")
     last = [(f"{'fine' if n % 2 else 'poor'} film {n}", "gb"[n % 2]) for n in range(60)]
     this = [(f"{('fine', 'poor', 'late')[n % 3]} film {n}", "gbl"[n % 3]) for n in range(60, 90)]
-    write(tmp_path / "last.csv", last)
-    write(tmp_path / "this.csv", this)
-    write(tmp_path / "both.csv", last + this)
-    dev = write(tmp_path / "dev.csv", [(f"{text} again", label) for text, label in this])
+    write(folder / "last.csv", last)
+    write(folder / "this.csv", this)
+    write(folder / "both.csv", last + this)
+    dev = write(folder / "dev.csv", [(f"{text} again", label) for text, label in this])
     settings = SMALL | {"train": {"epochs": 8}, "split": {"test": 0}}
-    old_dev = write(tmp_path / "old_dev.csv", [row for row in last if row[0].endswith("7")])
-    train_files(tmp_path / "last.csv", tmp_path / "old", dev=old_dev, settings=settings)
-    train_files(tmp_path / "both.csv", tmp_path / "new", dev=dev, settings=settings)
+    old_dev = write(folder / "old_dev.csv", [row for row in last if row[0].endswith("7")])
+    train_files(folder / "last.csv", folder / "old", dev=old_dev, settings=settings)
+    train_files(folder / "both.csv", folder / "new", dev=dev, settings=settings)
+    return folder, this
+
+
+@pytest.fixture
+def two_weeks(trained_in_two_weeks, tmp_path):
+    """A model of last week, and one of this week, which has a new label."""
+    folder, this = trained_in_two_weeks
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     return tmp_path, this
 
 

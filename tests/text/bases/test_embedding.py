@@ -115,11 +115,17 @@ def test_files_that_describe_no_base_are_refused(base, files):
         BaseEmbedding.from_files(files, 3, 6, embedding(base).config)
 
 
-@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, torch.float16])
-def test_a_model_with_a_base_of_another_precision(dtype):
+@pytest.fixture(scope="module")
+def trained():
+    """A model that begins with the base of the package, and its texts."""
     texts = [f"{word} film {number}" for number in range(20) for word in ("good", "bad")]
-    model = TextClassifier(epochs=1).fit(texts, ["yes", "no"] * 20).model_
-    texts += [""]
+    return TextClassifier(epochs=1).fit(texts, ["yes", "no"] * 20).model_, texts
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, torch.float16])
+def test_a_model_with_a_base_of_another_precision(dtype, trained):
+    model, texts = trained
+    texts = [*texts, ""]
     plain = model.predict_proba(texts)
     cast_model = copy.deepcopy(model).to(dtype)
     np.testing.assert_allclose(cast_model.predict_proba(texts), plain, atol=1e-2)
