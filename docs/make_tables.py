@@ -11,6 +11,7 @@ import statistics
 import sys
 from collections.abc import Callable
 from dataclasses import fields
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -237,13 +238,19 @@ def papers(name: str) -> str:
     return table(*MEASURED[name]())
 
 
+@cache
+def runs_of(benchmark: type) -> Any:
+    """The runs of a benchmark's systems, which several tables show."""
+    bench = benchmark()
+    return bench.found(list(bench.paper), list(bench.systems))
+
+
 def learning_curves(rival: str) -> str:
     """What benchmarks/papers/learning_curves.py has measured: accuracies, or differences from a system."""
     sys.path.insert(0, str(BENCHMARKS.parent))
     from benchmarks.papers.learning_curves import LearningCurves, accuracies, gains
 
-    bench = LearningCurves()
-    found = bench.found(list(bench.paper), list(bench.systems))
+    found = runs_of(LearningCurves)
     return table(*(gains(found, rival) if rival else accuracies(found)))
 
 
@@ -252,8 +259,7 @@ def tagging_curves(rival: str) -> str:
     sys.path.insert(0, str(BENCHMARKS.parent))
     from benchmarks.papers.tagging_curves import TaggingCurves, gains, scores
 
-    bench = TaggingCurves()
-    found = bench.found(list(bench.paper), list(bench.systems))
+    found = runs_of(TaggingCurves)
     return table(*(gains(found, rival) if rival else scores(found)))
 
 

@@ -27,7 +27,7 @@ import torch
 from benchmarks import DATA, ROOT
 from benchmarks.common.paired_taggers import COUNTS
 from headwise import __version__
-from headwise.app.configuration import build_config, read_preset
+from headwise.app.configuration import RunConfig, build_config, read_preset
 from headwise.app.reporter import Reporter
 from headwise.core.allocator import keep_freed_memory
 from headwise.core.errors import ConfigError, TrainingInterrupted
@@ -143,6 +143,12 @@ def kept_run(run: Run, measure: Callable[[Path], Result], results: Path, *, pair
     print(f"  test {result['test']:.4f} in {result['seconds']:.0f} s", flush=True)
 
 
+@cache
+def _built(settings: str) -> RunConfig:
+    """The configuration of settings as JSON: runs of other seeds, and other tables, have the same."""
+    return build_config(json.loads(settings))
+
+
 def collect(
     tasks: Sequence[str],
     systems: Sequence[str],
@@ -156,17 +162,16 @@ def collect(
     """
     found: Found = {task: {system: [] for system in systems} for task in tasks}
     wanted: dict[tuple[str, str], Any] = {}
-    built = cache(lambda settings: build_config(json.loads(settings)))  # runs of other seeds have the same
     for result in read_lines(results):
         own = task, system = result.get("task"), result.get("system")
         if task not in found or system not in found[task]:
             continue
         if own not in wanted:
             settings = recipe(task, system)
-            wanted[own] = settings, build_config(settings) if settings else None
+            wanted[own] = settings, _built(json.dumps(settings)) if settings else None
         # A setting that is newer than the result had its default then.
         settings, known = wanted[own]
-        if not settings or result["recipe"] == settings or built(json.dumps(result["recipe"])) == known:
+        if not settings or result["recipe"] == settings or _built(json.dumps(result["recipe"])) == known:
             found[task][system].append(result)
     for systems_ in found.values():
         for runs in systems_.values():

@@ -23,11 +23,15 @@ from headwise.nn.priors import PRIORS
 
 PROJECT = Path(__file__).parents[2]
 DOCS, SOURCE = PROJECT / "docs", PROJECT / "src" / "headwise"
+SAMPLES = SOURCE / "data" / "samples"
 PAGES = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PIPED = re.compile(r"(?:([^|<>;&]+) \| )?(headwise [^|<>;&]+?)(?: > (\S+))?")
-MESSAGES = 721  # and the header line: 500 training texts or more, as the pages show it
+LINES = {"helpdesk.tsv": 361, "travel.conll": 2_233, "claims.tsv": 241}
+"""Lines of the samples that the pages train on; all of them only take longer."""
+LONGER = {"how-to/retraining.md": ("helpdesk.tsv", 721), "python.md": ("travel.conll", 4_510)}
+"""What a page divides in two at a place behind these lines."""
 MANY_EPOCHS = re.compile(r"(--epochs |\bepochs=)([4-9]|\d\d+)\b")  # two say what there is to say
 BUILDS_ON = {"how-to/onnx.md": "exporting.md", "noise.md": "multi-label.md"}
 NEEDS_MODEL = (
@@ -58,20 +62,22 @@ def blocks(page: str) -> list[tuple[str, str]]:
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory) -> Path:
-    """A folder with the samples, shared by all pages; of the help-desk messages those that come first."""
+    """A folder with the samples, shared by all pages."""
     folder = tmp_path_factory.mktemp("docs")
-    for sample in (SOURCE / "data" / "samples").glob("[!_R]*.*"):
+    for sample in SAMPLES.glob("[!_R]*.*"):
         shutil.copy(sample, folder)
-    shorten(folder / "helpdesk.tsv")
     return folder
 
 
-def shorten(messages: Path) -> None:
-    messages.write_text("".join(messages.read_text().splitlines(keepends=True)[:MESSAGES]))
+def write_samples(folder: Path, page: str) -> None:
+    """Write the samples that are shortened, also where another page has copied them."""
+    for name, count in (LINES | dict([LONGER[page]] if page in LONGER else [])).items():
+        lines = (SAMPLES / name).read_text(encoding="utf-8").splitlines(keepends=True)
+        (folder / name).write_text("".join(lines[:count]), encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
-def run_page(place, short_runs, without_base_encoder):
+def run_page(place, short_runs, without_base_encoder, one_registry):
     """Run the blocks of a page, once; those that others build on go first."""
     done = set()
 
@@ -90,6 +96,7 @@ def run_page(place, short_runs, without_base_encoder):
             "how-to/spacy.md",
         ):  # by its entry point, wherever headwise was installed since it has one
             importlib.import_module("headwise.app.spacy_component")
+        write_samples(place, page)
         names, known = {"__name__": page}, set(PRIORS)
         encoder = contextlib.nullcontext() if page in WITH_BASE_ENCODER else without_base_encoder()
         with encoder, short_runs(), contextlib.chdir(place), pytest.MonkeyPatch.context() as patch:
@@ -104,7 +111,6 @@ def run_page(place, short_runs, without_base_encoder):
                         exec(compile(content, page, "exec"), names)
                 elif language == "console":
                     run_console(content)
-            shorten(place / "helpdesk.tsv")  # of which a page may have made a copy
         for own in set(PRIORS) - known:  # what a page registers is its own
             del PRIORS[own]
 
