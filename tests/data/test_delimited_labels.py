@@ -182,23 +182,6 @@ def test_all_columns_of_labels_may_have_gaps(write):
     assert errors == [("HW124", 5), ("HW124", 10)]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '{"text":{"0":"a b","1":"c d"},"label":{"0":"x","1":"y"}}\n',
-        '{"columns":["text","label"],"index":[0,1],"data":[["a b","x"],["c d","y"]]}\n',
-        '{"schema":{"fields":[{"name":"text"}]},"data":[{"text":"a b"}]}\n',
-        '{\n  "text":{\n    "0":"a b",\n    "1":"c d"\n  }\n}\n',
-        '{"text":{"0":"a b","1":"c d"}}\n',
-    ],
-)
-def test_a_frame_in_one_object_is_told(write, fails, text):
-    path = write("a.json", text)
-    assert fails(read_examples, path)[0] == "HW116"
-    [finding] = [f for f in doctor_files([path]).findings if f.code == "HW116"]
-    assert "orient='records', lines=True" in finding.fix
-
-
 def test_objects_of_objects_may_be_records():
     records = ['{"data": {"text": "a"}, "meta": {"label": "x"}}', '{"data": {"text": "b"}}']
     assert FORMATS["jsonl"].recognise(records)

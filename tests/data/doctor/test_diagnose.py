@@ -139,7 +139,7 @@ def test_a_report_is_shown_line_by_line(tmp_path):
 def test_a_file_whose_records_are_all_errors_is_not_also_without_records(tmp_path):
     frame, invalid, empty = tmp_path / "frame.json", tmp_path / "invalid.jsonl", tmp_path / "empty.jsonl"
     frame.write_text(
-        json.dumps({name: {str(n): f"{name} {n}" for n in range(9)} for name in ("text", "label")})
+        json.dumps({name: {f"key {n}": f"{name} {n}" for n in range(2)} for name in ("one", "two")})
     )
     invalid.write_text('{"text": \n{"text": "a"\n')
     empty.write_text("\n\n")

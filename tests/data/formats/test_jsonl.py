@@ -186,9 +186,7 @@ def test_more_text_after_an_array_is_an_error(write, fails, more):
     assert fails(read_examples, path)[0] == "HW115"
 
 
-def test_a_list_for_each_column_is_named_and_one_record_of_lists_is_none(write, fails):
-    frame = write("frame.json", json.dumps({"text": ["a text", "one more"], "label": ["a", "b"]}))
-    assert fails(read_examples, frame)[0] == "HW116"
+def test_one_record_of_lists_is_no_frame(write):
     record = write("words.json", json.dumps({"tokens": ["Tom", "ran"], "ner_tags": ["B-PER", "O"]}))
     assert infer_task(record, {})[0] == "tag"
 

@@ -108,7 +108,7 @@ def _list_inside(text: str) -> tuple[int, str] | None:
     """The index of the bracket of the records within an object that is the whole file, and the name of
     their list or object; None if there is none."""
     start = text.index("{")
-    if _are_records((name, value) for name, _, value in _pairs(text, start + 1)):
+    if are_records((name, value) for name, _, value in _pairs(text, start + 1)):
         return start, ""
     try:
         document, end = _DECODER.raw_decode(text, start)
@@ -150,7 +150,7 @@ def _find_list(text: str, at: int, depth: int = 0) -> tuple[int, str] | None:
             return at, key
         value, end = _decoded(text, at)
         if text.startswith("{", at) and depth < _DEPTH and key not in _BESIDE_LIST - _AROUND_LIST:
-            if _are_records((name, part) for name, _, part in _pairs(text, at + 1)):
+            if are_records((name, part) for name, _, part in _pairs(text, at + 1)):
                 return at, key
             if text.find("[", at, end) >= 0 and (place := _find_list(text, at + 1, depth + 1)):
                 return place
@@ -169,7 +169,7 @@ def _decoded(text: str, at: int) -> tuple[tuple[object] | None, int]:
     return (value,), end
 
 
-def _are_records(pairs: Iterable[tuple[str, object]]) -> bool:
+def are_records(pairs: Iterable[tuple[str, object]]) -> bool:
     """Whether the first values of an object, with their names, are objects with texts and common names."""
     names = list[set[str]]()
     for name, value in islice(pairs, _VALUES):
@@ -227,7 +227,7 @@ def _is_record(fields: JsonMapping) -> bool:
 def _holds_records(value: object, depth: int = 0) -> bool:
     """Whether the values of an object, or of objects within it, are records."""
     return isinstance(value, dict) and (
-        _are_records(value.items())
+        are_records(value.items())
         or (
             depth < _DEPTH
             and any(_holds_records(part, depth + 1) for part in islice(value.values(), _VALUES))

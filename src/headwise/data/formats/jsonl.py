@@ -9,7 +9,6 @@ from typing import Any
 
 from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.columns.cell_values import as_text
-from headwise.data.columns.column_names import LABEL_NAMES, TEXT_NAMES, has_usual_name
 from headwise.data.columns.file_source import DataSource, Record, look_ahead, most_true
 from headwise.data.files.text_lines import Line
 from headwise.data.formats.annotation_exports import flatten_exports
@@ -71,10 +70,6 @@ def _objects(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
     """One record per JSON object; invalid ones are reported and left out."""
     head, lines = look_ahead(lines, count=100)
     start = find_objects(head)
-    if not (start and start.has_keys) and is_frame([text for _, text in head]):
-        problem = "a data frame in one object, which holds columns or cells of all rows"
-        source.report_error("HW116", problem, expected="one object a line", advice=ADVICE)
-        return
     if is_indented_object(head):
         head, lines = look_ahead(lines)
         start = find_objects(head)
@@ -243,51 +238,3 @@ def _advice(text: str) -> str:
     if _NOT_JSON.match(text):
         return "JSON has no comments, and double quotation marks around names and texts"
     return ""
-
-
-ADVICE = "write it with to_json(PATH, orient='records', lines=True)"
-
-_NAME = r'"(?:[^"\\]|\\.)*"\s*:\s*'
-_INDENTED = lazy_pattern(rf'\{{\s*(?:{_NAME}\{{\s*"0"\s*:|"0"\s*:\s*\{{|"schema"\s*:\s*\{{\s*"fields"\s*:)')
-_SPLIT = {"columns", "data"}
-
-
-def is_frame(head: Sequence[str]) -> bool:
-    """Whether the first lines are the beginning of a frame in one object (the orients columns, index, split
-    and table of `DataFrame.to_json`, or a list for each column)."""
-    lines = [text for text in head if text.strip()]
-    if not lines or not lines[0].lstrip().startswith("{"):
-        return False
-    if lines[0].strip() == "{":
-        text = "\n".join(lines)
-        return bool(_INDENTED.match(text)) or all(f'"{key}"' in text for key in _SPLIT)
-    return len(lines) == 1 and _holds_columns(lines[0])
-
-
-def _has_spaces(text: str) -> bool:
-    return len(text.split()) > 1
-
-
-def _holds_columns(line: str) -> bool:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        return False
-    if not isinstance(value, dict) or not value:
-        return False
-    if value.keys() >= _SPLIT and all(isinstance(value[key], list) for key in _SPLIT):
-        return True
-    if isinstance(value.get("schema"), dict) and isinstance(value.get("data"), list):
-        return True
-    columns = [*value.values()]
-    if all(isinstance(column, list) for column in columns):
-        texts = (cell for column in columns for cell in column if isinstance(cell, str))
-        # One record with lists of words and tags has no text of several words; intents have nothing else.
-        prose = [*map(_has_spaces, texts)]
-        named = any(has_usual_name(name, (*TEXT_NAMES, *LABEL_NAMES)) for name in value)
-        return len({len(column) for column in columns}) == 1 and any(prose) and (named or not all(prose))
-    if not all(isinstance(column, dict) and len(column) > 1 for column in columns):
-        return False
-    return all(column.keys() == columns[0].keys() for column in columns) and (
-        len(columns) > 1 or all(key.isdecimal() for key in columns[0])
-    )

@@ -18,6 +18,7 @@ from headwise.data.formats import FORMATS
 from headwise.data.formats.brat import brat_lines, is_brat
 from headwise.data.formats.csv import looks_like_rows
 from headwise.data.formats.csv_records import DELIMITERS
+from headwise.data.formats.data_frames import lines_of_frame
 from headwise.data.formats.unsupported_texts import refuse_unsupported_text
 
 _LONGEST = 1 << 22  # characters of a line that are looked at
@@ -47,7 +48,7 @@ def read_preview(path: str, encoding: str = "utf-8", *, wait: bool = False) -> F
     try:
         if wait and read_once(path):
             with open_beginning(path) as file:
-                lines = decoded_lines(file, path, encoding, "replace")
+                lines = lines_of_frame(decoded_lines(file, path, encoding, "replace"), path, [])
                 return FileHead(path, _shortened(look_ahead(lines)[0]))
         if read_once(path):
             return FileHead(
@@ -63,7 +64,7 @@ def read_preview(path: str, encoding: str = "utf-8", *, wait: bool = False) -> F
         else:
             files = read_files(path, encoding, "replace")
         for _, lines in files:
-            return FileHead(path, _shortened(look_ahead(lines)[0]), rows)
+            return FileHead(path, _shortened(look_ahead(lines_of_frame(lines, path, []))[0]), rows)
     except DataError:
         pass
     return FileHead(path, ())

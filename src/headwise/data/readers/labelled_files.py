@@ -41,6 +41,7 @@ from headwise.data.files.workbook import SHEET_NOTE
 from headwise.data.findings import Finding, abbreviate, count
 from headwise.data.formats import FORMATS
 from headwise.data.formats.csv import looks_like_rows
+from headwise.data.formats.data_frames import lines_of_frame
 from headwise.data.formats.label_text import GLUED_FORMATS, labels_with_words
 from headwise.data.formats.unlabelled_records import labelled_records
 from headwise.data.items.dataset import Dataset, InputRow, InputRows
@@ -283,7 +284,8 @@ def find_format(source: DataSource, *, labelled: bool) -> tuple[str, Iterator[Li
         DataError: The file cannot be opened, or its format cannot be guessed.
         ConfigError: There is no such format, or a delimiter does not apply to it.
     """
-    options, lines = source.options, source.open(labelled=labelled)
+    options = source.options
+    lines = lines_of_frame(source.open(labelled=labelled), source.path, source.notes)
     name = "csv" if options.format is None and options.delimiter else options.format
     if source.table or name in TABLES:
         if options.format not in (None, source.table):

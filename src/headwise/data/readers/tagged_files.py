@@ -28,6 +28,7 @@ from headwise.data.formats import penn_trees as trees
 from headwise.data.formats import slashed_tags as slashed
 from headwise.data.formats.brat import brat_lines, is_brat
 from headwise.data.formats.character_spans import tag_column
+from headwise.data.formats.data_frames import lines_of_frame
 from headwise.data.formats.tag_checks import (
     bmes_as_bioes,
     count_entity_types,
@@ -148,6 +149,7 @@ def read_tagged(
     else:
         files_with_lines = files_of_records(name, *decoding, notes)
     for file, lines in files_with_lines:
+        lines = lines_of_frame(lines, file, notes)
         source = DataSource(file, record_options, counting, notes, findings=findings)
         if plan is None:
             head, lines = look_ahead(lines)
