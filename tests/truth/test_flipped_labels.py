@@ -54,7 +54,7 @@ def test_a_model_without_them_is_not_worse(truth, narrow):
         out.writerows((own.line, own.label, own.given_probability) for own in noise_file(path))
 
     def loss(**how):
-        settings = [{"model": {"task": "classify"}, "split": {"test": 0.0}}]
+        settings = [{"model": {"task": "classify"}, "split": {"test": 0.0}, "train": {"folds": 2}}]
         done = train_files(path, truth.place("model"), settings=settings, baseline=False, **how)
         return truth.metric_part_count("classify", done.fitted.model, truth.fresh("classify", 1.0)).mean(
             axis=0

@@ -32,7 +32,8 @@ def texts(truth, count, seed):
 def trained(truth, head, rows):
     path = truth.place("soft").with_suffix(".csv")
     path.write_text("\n".join([head, *rows]) + "\n")
-    settings = [{"model": {"task": "classify"}, "split": {"test": 0.0}, "base": {"encoder": "off"}}]
+    quick = {"split": {"test": 0.0}, "base": {"encoder": "off"}, "train": {"folds": 2}}
+    settings = [{"model": {"task": "classify"}}, quick]
     return train_files(path, truth.place("model"), settings=settings, baseline=False)
 
 
