@@ -29,11 +29,21 @@ def test_a_ridge_on_what_leads_expects_as_much_of_a_direction_as_it_varies():
     np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-5)
 
 
-def test_fewer_texts_than_directions():
-    own = vectors(3)
+@pytest.mark.parametrize(("texts", "size", "directions"), [(3, 5, 2), (30, 300, 29), (280, 300, 256)])
+def test_of_fewer_texts_than_numbers_only_directions_in_which_they_differ(texts, size, directions):
+    """It is a root of the same covariance, or of its largest part."""
+    own = vectors(texts, size)
     found = covariance_root(own)
-    assert np.linalg.matrix_rank(found, tol=1e-3) == 2
-    assert np.isfinite(found).all()
+    assert found.shape == (size, directions)
+    away = own - own.mean(axis=0, dtype=np.float64)
+    squares, axes = np.linalg.eigh(away.T @ away)
+    root = (axes * np.sqrt(np.maximum(squares, 0) * squares.sum() / (squares**2).sum()))[:, -directions:]
+    np.testing.assert_allclose(found @ found.T, root @ root.T, rtol=1e-3, atol=1e-5)
+
+
+def test_what_rounding_leaves_is_no_direction():
+    own = np.repeat(vectors(4, 20), 3, axis=0)
+    assert covariance_root(own).shape == (20, 3)
 
 
 @pytest.mark.parametrize("texts", [0, 1, 4])

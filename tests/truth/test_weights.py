@@ -27,13 +27,14 @@ def weighted(truth, task, items):
     return path
 
 
-def with_contrary(truth, task):
+def contrary(task, answer):
+    return OTHER[answer] if task == "classify" else -answer
+
+
+def with_contrary(truth, task, count=150):
     """Items, and as many others that count nothing and say the contrary, mixed; and the first alone."""
-    items = [(*item, 1) for item in truth.drawn(task, 150, 5, SURE)]
-    others = [
-        (text, OTHER[answer] if task == "classify" else -answer, 0)
-        for text, answer in truth.drawn(task, 150, 6, 1.0)
-    ]
+    items = [(*item, 1) for item in truth.drawn(task, count, 5, SURE)]
+    others = [(text, contrary(task, answer), 0) for text, answer in truth.drawn(task, count, 6, 1.0)]
     both = [*items, *others]
     random.Random(5).shuffle(both)
     return both, items
@@ -46,16 +47,17 @@ def loss(truth, task, path, **how):
 
 
 def test_training(task, truth, narrow):
-    both, items = with_contrary(truth, task)
+    both, items = with_contrary(truth, task, 100)
     found, alone = (loss(truth, task, weighted(truth, task, own), folds=2) for own in (both, items))
-    twice = [(text, answer, 2 if n < 75 else 1) for n, (text, answer, _) in enumerate(items)]
+    odd = [(text, OTHER[answer] if task == "classify" else answer + 8, 1) for text, answer, _ in items[75:]]
+    true = items[:75]
     heavy, double = (
         loss(truth, task, weighted(truth, task, own), folds=0, epochs=3)
-        for own in (twice, items[:75] + items)
+        for own in ([(text, answer, 3) for text, answer, _ in true] + odd, true * 3 + odd)
     )
     print(found, alone, heavy, double)
     assert abs(found - alone) < 0.08
-    assert abs(heavy - double) < 0.08
+    assert abs(heavy - double) < (0.1 if task == "classify" else 0.2)  # without weights more than 0.15, 0.7
 
 
 def test_curve(task, truth):

@@ -20,37 +20,53 @@ from headwise.linear.linear_model import DenseScale
 from headwise.linear.linear_weights import Floats
 
 _ROWS = 8_192
+_NOTHING = 1e-12  # of the largest variance: what rounding errors leave
 MOST_DIRECTIONS = 256
 """Largest size of the vectors that `covariance_root` does not shorten."""
 
 
 def covariance_root(vectors: NDArray[np.floating]) -> NDArray[np.float32]:
-    """The symmetric square root of the covariance of vectors, scaled to keep their mean squared distance
+    """A square root R of the covariance of vectors, R @ R.T, scaled to keep their mean squared distance
     from the mean; the identity where the vectors do not differ.
 
     Args:
         vectors: `[texts, size]`.
 
     Returns:
-        A symmetric matrix, `[size, size]`; of vectors longer than `MOST_DIRECTIONS` its largest directions,
-        `[size, MOST_DIRECTIONS]`. Weights learned on `vectors @ matrix` are the weights `matrix @ weights`
-        on `vectors`.
+        A symmetric matrix, `[size, size]`; of vectors longer than `MOST_DIRECTIONS`, or of fewer texts than
+        these have numbers, the directions in which they differ, `[size, directions]`, at most
+        `MOST_DIRECTIONS`. Weights learned on `vectors @ matrix` are the weights `matrix @ weights` on
+        `vectors`; an L2 penalty does not depend on the choice of the root.
     """
     size = vectors.shape[1]
-    mean = vectors.mean(axis=0, dtype=np.float64) if len(vectors) else np.zeros(size)
-    covariance = np.zeros((size, size))
     with one_blas_thread():  # the same sums on any number of cores
-        for first in range(0, len(vectors), _ROWS):
-            away = vectors[first : first + _ROWS] - mean
-            covariance += away.T @ away
-        values, axes = np.linalg.eigh(covariance)
-        values = np.sqrt(np.maximum(values, 0))
-        squares = (values**4).sum()
+        variances, axes = _principal_axes(vectors)
+        total, squares = variances.sum(), (variances**2).sum()
         if not squares > 0:
             return np.eye(size, min(size, MOST_DIRECTIONS), dtype=np.float32)
-        root = axes * (values * np.sqrt((values**2).sum() / squares))
-        root = root @ axes.T if size <= MOST_DIRECTIONS else root[:, -MOST_DIRECTIONS:]
-    return root.astype(np.float32)
+        root = axes * np.sqrt(variances * (total / squares))
+        if len(variances) == size <= MOST_DIRECTIONS:
+            root = root @ axes.T
+    return root[:, -MOST_DIRECTIONS:].astype(np.float32)
+
+
+def _principal_axes(vectors: NDArray[np.floating]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The axes of the covariance of vectors, `[size, axes]`, and the sums of squares along them in
+    ascending order, `[axes]`; of fewer texts than the vectors have numbers, those above 0."""
+    texts, size = vectors.shape
+    mean = vectors.mean(axis=0, dtype=np.float64) if texts else np.zeros(size)
+    if texts < size:  # the products of the texts have the same spectrum, and are fewer
+        away = vectors - mean
+        variances, sides = np.linalg.eigh(away @ away.T)
+        differ = variances > _NOTHING * variances.max(initial=0.0)
+        variances = variances[differ]
+        return variances, (away.T @ sides[:, differ]) / np.sqrt(variances)
+    covariance = np.zeros((size, size))
+    for first in range(0, texts, _ROWS):
+        away = vectors[first : first + _ROWS] - mean
+        covariance += away.T @ away
+    variances, axes = np.linalg.eigh(covariance)
+    return np.maximum(variances, 0), axes
 
 
 @dataclass(frozen=True)
@@ -60,7 +76,7 @@ class CentredVectors:
     Attributes:
         values: The vectors times `leading`, `[texts, size]`; the size may be 0.
         mean: Mean of the raw vectors, `[size]`.
-        leading: Covariance root (see `headwise.linear.dense_features`), `[size, size]`.
+        leading: Covariance root (see `headwise.linear.dense_features`), `[size of a raw vector, size]`.
     """
 
     values: Floats

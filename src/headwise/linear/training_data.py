@@ -379,7 +379,7 @@ class TrainingData:
         if self.start is not None and settings.start:
             previous, start_scale = self.start.coefficients, np.float32(settings.start)
             weights, bias = weights + start_scale * previous.weights, bias + start_scale * previous.bias
-            of_base, of_form = np.split(previous.dense, [self.vectors.size])
+            of_base, of_form = np.split(previous.dense, [len(self.vectors.leading)])
             if settings.dense:
                 of_vectors = of_vectors + (start_scale / np.float32(settings.dense)) * of_base
             if len(of_form):
