@@ -16,6 +16,7 @@ from headwise.data.formats import (
     prodigy,
     spacy_training,
     token_spans,
+    word_tag_pairs,
 )
 
 Recognise = Callable[[Sequence[Mapping[str, object]]], bool]
@@ -36,6 +37,7 @@ EXPORTS: tuple[tuple[Recognise, Flatten], ...] = (
     (cloud_exports.recognise_vertex, cloud_exports.vertex_texts),
     (chat_records.recognise, chat_records.texts),
     (spacy_training.recognise_paragraphs, spacy_training.sentences),
+    (word_tag_pairs.recognise, word_tag_pairs.parallel_lists),
     (token_spans.recognise, token_spans.tagged_tokens),
     (intent_examples.recognise, intent_examples.examples),
     (listed_entities.recognise, listed_entities.located_entities),

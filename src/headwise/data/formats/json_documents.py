@@ -14,6 +14,7 @@ from headwise.data.columns.file_source import DataSource
 from headwise.data.files.text_lines import Line
 from headwise.data.formats.csv_records import LONGEST_FIELD
 from headwise.data.formats.record_envelopes import holds_text, plain_value
+from headwise.data.formats.word_tag_pairs import are_sentences
 
 LIST_NAMES = (
     *("common_examples", "annotations", "data", "examples", "records", "rows"),
@@ -21,7 +22,7 @@ LIST_NAMES = (
 )
 """Names of the list of records in a file that is one object."""
 
-_ARRAY = lazy_pattern(r"\[\s*(\{|\[\s*\"|\]?\s*$)")
+_ARRAY = lazy_pattern(r"\[\s*(\{|\[\s*[\"\[{]|\]?\s*$)")
 _LIST = lazy_pattern(r"\[\s*(\{|\[\s*\"|null|$)")
 _SPACE = lazy_pattern(r"\s*")
 _AROUND_LIST = {"rasa_nlu_data", "assets"}
@@ -82,6 +83,8 @@ def find_objects(head: Sequence[Line]) -> ObjectsStart | None:
         return None
     number, first = lines[0]
     if begins_with_array(first):
+        if _are_sentences([text for _, text in lines[:_ELEMENTS]]):
+            return None
         return ObjectsStart(number, first.index("[") + 1)
     if not (is_indented_object(lines) or _is_one_object(lines)):
         return None
@@ -93,6 +96,15 @@ def find_objects(head: Sequence[Line]) -> ObjectsStart | None:
             head[line][0], at - text.rfind("\n", 0, at), name, has_keys=text.startswith("{", at)
         )
     return ObjectsStart(number, 0, in_array=False) if len(lines) > 1 or _is_followed(first) else None
+
+
+def _are_sentences(lines: Sequence[str]) -> bool:
+    """Whether most lines are lists of words with tags."""
+    rows = list[object]()
+    for line in lines:
+        with suppress(ValueError, RecursionError):
+            rows.append(_DECODER.decode(line.strip()))
+    return 2 * len(rows) > len(lines) and are_sentences(rows)
 
 
 def _is_followed(text: str) -> bool:

@@ -26,6 +26,7 @@ from headwise.data.formats.record_envelopes import MISSING, lift_envelopes, unty
 from headwise.data.formats.spacy_training import fields_of
 from headwise.data.formats.table_header import is_text_name
 from headwise.data.formats.table_rows import records_from_rows
+from headwise.data.formats.word_tag_pairs import sentence_object
 
 _ROWS = 20  # records that tell whether they are rows of a table
 _STRING = lazy_pattern(r'\s*"(?:[^"\\]|\\.)*"\s*')
@@ -136,7 +137,7 @@ class _ObjectLines:
     def _decode(self, number: int, text: str) -> Any:
         """The JSON value of a line; MISSING if it is invalid, which is reported."""
         try:
-            row = fields_of(_DECODER.decode(text))
+            row = sentence_object(fields_of(_DECODER.decode(text)))
         except json.JSONDecodeError as error:
             place = number + error.lineno - 1, error.colno
             self.source.report_error("HW115", f"invalid JSON: {error.msg}", *place, advice=_advice(text))

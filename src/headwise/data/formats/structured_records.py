@@ -9,7 +9,7 @@ from headwise.data.columns.file_source import DataSource, Record, look_ahead, mo
 from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.errors import DataError
 from headwise.data.files.text_lines import Line
-from headwise.data.formats import csv, jsonl, rasa
+from headwise.data.formats import csv, jsonl, rasa, word_tag_pairs
 from headwise.data.formats.annotation_exports import flatten_tables
 from headwise.data.formats.csv_records import DELIMITERS
 from headwise.data.formats.table_rows import records_from_rows
@@ -30,10 +30,17 @@ def read_structured(lines: Iterator[Line], source: DataSource) -> Iterator[Recor
     elif rasa.recognise([text for _, text in head]):
         yield from rasa.read_records(lines, source)
     else:
-        table = records_from_rows(csv.read_cells(lines, source), source)
-        for record in flatten_tables(table, source):
-            values = {name: parse_cell(cell) for name, cell in record.fields.items()}
-            yield record if isinstance(record, UnlabelledRecord) else record._replace(fields=values)
+        table = flatten_tables(records_from_rows(csv.read_cells(lines, source), source), source)
+        records = map(_with_values, table)
+        head_of_table, records = look_ahead(records)
+        if word_tag_pairs.recognise([record.fields for record in head_of_table]):
+            records = word_tag_pairs.parallel_lists(records, source)
+        yield from records
+
+
+def _with_values(record: Record) -> Record:
+    values = {name: parse_cell(cell) for name, cell in record.fields.items()}
+    return record if isinstance(record, UnlabelledRecord) else record._replace(fields=values)
 
 
 def sample_rows(head: Sequence[Line]) -> list[dict[str, object]]:
