@@ -67,7 +67,7 @@ class _Layout:
 
     word: str
     tag: str
-    others: tuple[str, ...]
+    extra: tuple[str, ...]
 
     @property
     def shown(self) -> str:
@@ -157,16 +157,16 @@ def _fields(rows: Sequence[Mapping[str, object]]) -> _PairFields | None:
     names = [*dict.fromkeys(name for row in rows for name in row)]
     listed = [name for name in names if any(isinstance(row.get(name), list) for row in rows)]
     for name in sorted(listed, key=lambda name: normal_name(name) not in _LIST_NAMES):
-        others = [{key: value for key, value in row.items() if key != name} for row in rows]
-        if (fields := _field(name, [row.get(name) for row in rows], others)) is not None:
+        neighbours = [{key: value for key, value in row.items() if key != name} for row in rows]
+        if (fields := _field(name, [row.get(name) for row in rows], neighbours)) is not None:
             return fields
     return None
 
 
 def _field(
-    name: str, values: Sequence[object], others: Sequence[Mapping[str, object]]
+    name: str, values: Sequence[object], neighbours: Sequence[Mapping[str, object]]
 ) -> _PairFields | None:
-    """The field of a name, if its values are words with tags; `others` are the fields beside it."""
+    """The field of a name, if its values are words with tags; `neighbours` are the fields beside it."""
     lists = [value for value in values if isinstance(value, list) and value]
     nested = most_true(bool(_words_of(value[0])) for value in lists)
     sentences = [_words_of(row) for row in (chain.from_iterable(lists) if nested else lists)]
@@ -180,11 +180,11 @@ def _field(
         usual = normal_name(name) in _LIST_NAMES and 2 * len(tags) <= len(words)
         if not usual or not all(map(layout.has_one_word, words)):
             return None
-    if any(_holds_words(value) for row in others for value in row.values()):
+    if any(_holds_words(value) for row in neighbours for value in row.values()):
         return None
     texts = [
         (text, _words_of(value))
-        for row, value in zip(others, values, strict=True)
+        for row, value in zip(neighbours, values, strict=True)
         for key, text in row.items()
         if isinstance(text, str) and name_rank(key, TEXT_NAMES) is not None and not nested
     ]
@@ -193,7 +193,7 @@ def _field(
 
 
 def _holds_words(value: object) -> bool:
-    """Whether a value is a list of words, beside which others name entities."""
+    """Whether a value is a list of words, beside which neighbours name entities."""
     return isinstance(value, list) and len(value) > 1 and all(isinstance(word, str) for word in value)
 
 
@@ -209,13 +209,13 @@ def parallel_lists(records: Iterator[Record], source: DataSource) -> Iterator[Re
     source.notes.append(f"the words of {fields.name!r} stand beside their tags: {layout.shown}")
     for record in records:
         value = record.fields.get(fields.name)
-        others = {name: part for name, part in record.fields.items() if name != fields.name}
+        neighbours = {name: part for name, part in record.fields.items() if name != fields.name}
         for sentence in value if fields.nested and isinstance(value, list) else [value]:
             words = _words_of(sentence)
             if words is not None:
-                yield record._replace(fields={**others, **_lists(words, layout, others)})
+                yield record._replace(fields={**neighbours, **_lists(words, layout, neighbours)})
             elif sentence is None:
-                yield record._replace(fields={**others, TOKENS: None, TAGS: None})
+                yield record._replace(fields={**neighbours, TOKENS: None, TAGS: None})
             else:
                 bad = next((raw for raw in _elements(sentence) if _parts_of(raw) is None), sentence)
                 problem = f"a word without a tag in {fields.name!r}: {as_text(bad)[:60]}"
@@ -227,13 +227,13 @@ def _elements(value: object) -> Sequence[object]:
 
 
 def _lists(
-    words: Sequence[Mapping[str, str | None]], layout: _Layout, others: Mapping[str, object]
+    words: Sequence[Mapping[str, str | None]], layout: _Layout, neighbours: Mapping[str, object]
 ) -> dict[str, object]:
     """The words, their tags, and the lists of what else stands beside them."""
     lists: dict[str, object] = {TOKENS: [word.get(layout.word) for word in words]}
     lists[TAGS] = [word.get(layout.tag) for word in words]
-    for key in layout.others:
+    for key in layout.extra:
         if (column := [word.get(key) for word in words]) and None not in column:
             name = f"column {key}" if key.isdecimal() else key
-            lists |= {} if name in others or name in lists else {name: column}
+            lists |= {} if name in neighbours or name in lists else {name: column}
     return lists
