@@ -22,7 +22,7 @@ LIST_NAMES = (
 )
 """Names of the list of records in a file that is one object."""
 
-_ARRAY = lazy_pattern(r"\[\s*(\{|\[\s*[\"\[{]|\]?\s*$)")
+_ARRAY = lazy_pattern(r"\[\s*(\{|\[\s*(?:[\"{]|\[\s*\")|\]?\s*$)")
 _LIST = lazy_pattern(r"\[\s*(\{|\[\s*\"|null|$)")
 _SPACE = lazy_pattern(r"\s*")
 _AROUND_LIST = {"rasa_nlu_data", "assets"}

@@ -193,7 +193,7 @@ def _field(
 
 
 def _holds_words(value: object) -> bool:
-    """Whether a value is a list of words, beside which neighbours name entities."""
+    """Whether a value is a list of words, beside which others name entities."""
     return isinstance(value, list) and len(value) > 1 and all(isinstance(word, str) for word in value)
 
 
