@@ -83,10 +83,7 @@ def test_a_table_of_texts_is_no_file_of_tagged_words():
 @pytest.mark.parametrize(
     "text",
     [
-        '[[["EU", "B-ORG"], ["ran", "O"]], [["He", "O"], ["won", "O"]]]',
-        '[["EU", "B-ORG"], ["ran", "O"]]\n[["He", "O"], ["won", "O"]]',
-        '[[{"text": "EU", "ner": "B-ORG"}, {"text": "ran", "ner": "O"}]]',
-        '[\n [\n  {\n   "text": "EU",\n   "ner": "B-ORG"\n  }\n ]\n]',
+        '[["a good film", "pos"], ["a bad film", "neg"]]',
         '[{"sentence": 0, "word": "EU", "tag": "B-ORG"}, {"sentence": 0, "word": "ran", "tag": "O"}]',
     ],
 )
