@@ -39,6 +39,7 @@ _TAG_NAMES = (
     *("type", "class", "category"),
 )
 _MOST_PARTS = 6  # of a word and what stands beside it
+_MOST_WORDS = 100  # of a file of one sentence
 _EXPECTED = 'a word with its tag, such as ["EU", "B-ORG"] or {"token": "EU", "tag": "B-ORG"}'
 
 
@@ -56,6 +57,8 @@ def are_sentences(rows: Sequence[object]) -> bool:
     words = [*chain.from_iterable(complete)]
     if not all(map(layout.has_one_word, words)):
         return False
+    if len(rows) == 1 and (len(words) > _MOST_WORDS or "1" not in words[0]):
+        return False  # a table with a word in each row
     tags = layout.count_tags(words)
     recur = len(rows) > 1 and "1" in words[0] and 2 * len(tags) <= len(words)
     return marks_entities(tags) or recur
