@@ -23,7 +23,7 @@ from typing import Any
 
 from benchmarks import DATA
 from benchmarks.common.accuracy_tables import print_header, print_row
-from benchmarks.common.paired_taggers import COUNTS, packed
+from benchmarks.common.paired_taggers import COUNTS, packed, paired_taggers
 from benchmarks.common.runs import Bench, Found, Layers, Result, listening, read_recipe, show_epochs
 from benchmarks.papers.glove_words import glove_file
 from benchmarks.papers.memory_tagger import MemoryTagger
@@ -76,6 +76,7 @@ SYSTEMS: dict[str, tuple[str, dict[str, Any]]] = {
     "bilstm + char + crf + linear model": ("tag-bilstm", LINEAR_MODEL),
     "star-transformer + char + crf": ("tag-star-transformer", {}),
 }
+RIVALS = ("transformer", "bilstm")  # of windows, with the same additions
 GLOVE, ALL_WORDS = "-glove", "-glove-all"  # end the names of data sets
 # Words that training has once keep their vector or are unknown, as are those that only the test has.
 GLOVE_RECIPE: dict[str, Any] = {
@@ -213,6 +214,26 @@ class Tagging(Bench):
             for system, runs in own.items():
                 if runs:
                     print_row([system, *row_of(runs, PAPER[name].get(system))])
+        print_differences(found)
+
+
+def print_differences(found: Found) -> None:
+    """What windows are ahead by on the same sentences, with each set of additions; nothing of runs without
+    counts of single sentences."""
+    rows = []
+    for name, own in found.items():
+        for first, runs in own.items():
+            windows, _, additions = first.partition(" + ")
+            if windows != "ms-transformer" or not runs:
+                continue
+            for rival in RIVALS:
+                second = " + ".join([rival, additions]) if additions else rival
+                if own.get(second) and (gain := paired_taggers(found, [name], first, second)) is not None:
+                    rows.append([name, first, second, str(gain), str(gain.runs)])
+    if rows:
+        print_header(["on the same sentences", "system", "minus", "points (95 %)", "pairs of runs"])
+        for row in rows:
+            print_row(row)
 
 
 def row_of(runs: list[Result], paper: float | None) -> list[str]:

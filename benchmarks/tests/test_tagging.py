@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 
 
@@ -25,6 +26,21 @@ def test_table_of_what_was_measured(tagging, tmp_path, capsys):
     out = capsys.readouterr().out
     assert "| ms-transformer + char | 87.00 ± 1.41 | 2 | 91.33 | 60 | 1,000 |" in out
     assert "wnut17" not in out
+
+
+def test_windows_are_compared_with_rivals_that_have_the_same_additions(capsys):
+    from benchmarks.common.paired_taggers import COUNTS, packed
+    from benchmarks.papers.tagging import print_differences
+
+    def runs(right):
+        return [{"seed": 0, COUNTS: packed(np.array([[right, 10]] * 20))}]
+
+    systems = {"ms-transformer + char": runs(9), "transformer + char": runs(8), "transformer": runs(2)}
+    print_differences({"wnut17": systems, "treebank": {"ms-transformer": runs(5), "transformer": []}})
+    (row,) = [line for line in capsys.readouterr().out.splitlines() if "ms-transformer" in line]
+    assert row == "| wnut17 | ms-transformer + char | transformer + char | +10.0 (+10.0 to +10.0) | 1 |"
+    print_differences({"wnut17": {"ms-transformer": runs(5)}})
+    assert capsys.readouterr().out == ""
 
 
 def test_the_committed_results_can_be_shown(capsys):
