@@ -7,6 +7,7 @@ less frequent in the data than the model predicts.
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -75,7 +76,7 @@ class SingleLabelEvaluation:
     probabilities: np.ndarray = field(repr=False, compare=False)
     thresholds: Sequence[float] | None = None
 
-    @property
+    @cached_property
     def predicted(self) -> np.ndarray:
         """The predicted label indices, `[items]`."""
         return predict_labels(self.probabilities, self.thresholds)

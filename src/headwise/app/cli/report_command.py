@@ -17,8 +17,8 @@ from headwise.app.cli.terminal import TerminalReporter
 def report(
     model: ModelFolder,
     /,
-    *,
     data: OptionalFile = None,
+    *,
     output: Annotated[OutputFile, Parameter(alias="-o")] = Path("report.html"),
     overwrite: Switch = False,
     unknown_label: str | None = None,

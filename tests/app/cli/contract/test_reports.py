@@ -15,7 +15,7 @@ def test_a_page(call, own, sizes, tmp_path):
     code, _, err = call("report", own.model, "--output", plain)
     assert code == 0, err
     assert "test" in plain.read_text()
-    code, _, err = call("report", own.model, "--data", own.test, "--output", full)
+    code, _, err = call("report", own.model, own.test, "--output", full)  # or with --data
     assert code == 0, err
     assert {"Scores", "Training", "Data"} <= set(re.findall(r"<h2>(.*?)</h2>", full.read_text()))
     assert call("report", own.model, "--output", plain)[0] == 2  # it is not lost by mistake
