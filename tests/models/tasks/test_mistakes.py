@@ -11,7 +11,6 @@ from headwise.models import label_evaluation
 from headwise.models.label_evaluation import SingleLabelEvaluation
 from headwise.models.tasks import find_task
 
-
 LABELS = ("a", "b")
 
 
