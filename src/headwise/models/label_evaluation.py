@@ -7,7 +7,6 @@ less frequent in the data than the model predicts.
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -76,7 +75,7 @@ class SingleLabelEvaluation:
     probabilities: np.ndarray = field(repr=False, compare=False)
     thresholds: Sequence[float] | None = None
 
-    @cached_property
+    @property
     def predicted(self) -> np.ndarray:
         """The predicted label indices, `[items]`."""
         return predict_labels(self.probabilities, self.thresholds)
@@ -109,8 +108,9 @@ class SingleLabelEvaluation:
             targets: The true label indices, `[items]`.
             count: The largest number of indices to return.
         """
-        wrong = np.flatnonzero(self.predicted != targets)
-        sureness = self.probabilities[wrong, self.predicted[wrong]]
+        predicted = self.predicted
+        wrong = np.flatnonzero(predicted != targets)
+        sureness = self.probabilities[wrong, predicted[wrong]]
         return wrong[np.argsort(-sureness, kind="stable")][:count].tolist()
 
 

@@ -263,9 +263,9 @@ class LabelTask(
     def mistakes(
         self, model: Classifier, data: Dataset[Item], evaluation: SingleLabelEvaluation, count: int
     ) -> list[JsonObject]:
-        rows = []
+        rows, predicted = [], evaluation.predicted
         for number in evaluation.worst(label_targets(data.items, model.labels), count):
-            guess = int(evaluation.predicted[number])
+            guess = int(predicted[number])
             rows.append(
                 {
                     "where": location_of(data, number),
