@@ -11,7 +11,7 @@ import math
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Protocol
@@ -26,6 +26,7 @@ from headwise.core.folder_layout import RUN_STATE
 from headwise.data.items.dataset import plan_batches
 from headwise.nn.embeddings.base_embedding import frozen_tables
 from headwise.nn.embeddings.word_reading import RowEmbedding
+from headwise.training.learning_rates import learning_rate, parameter_groups
 from headwise.training.optimizer import AdamW
 from headwise.training.run_state import (
     OutOfMemoryRetry,
@@ -42,6 +43,7 @@ from headwise.training.run_state import (
     write_tensors,
 )
 from headwise.training.settings import TrainConfig
+from headwise.training.weight_average import WeightAverage
 
 
 class Objective(Protocol):
@@ -59,29 +61,6 @@ class Objective(Protocol):
     def evaluate(self) -> Mapping[str, float]:
         """Dev scores of the model as it is; they include each score that `TrainConfig.score` may name."""
         ...
-
-
-def learning_rate(step: int, steps: int, *, warmup: float, schedule: str) -> float:
-    """Factor on the learning rate at a step.
-
-    Rises in a line over the first `warmup` share of the steps, then falls to 0 at the end.
-
-    Args:
-        step: From 0.
-        steps: Of the whole run.
-        warmup: Share of the steps, 0 to 1.
-        schedule: linear, cosine or constant.
-
-    Returns:
-        Between 0 and 1.
-    """
-    rise = warmup * steps
-    if step < rise:
-        return (step + 1) / (rise + 1)
-    if schedule == "constant":
-        return 1.0
-    gone = min(1.0, (step - rise) / max(1.0, steps - rise))
-    return 1.0 - gone if schedule == "linear" else 0.5 * (1.0 + math.cos(math.pi * gone))
 
 
 EPOCH_SECONDS = 1.0
@@ -227,11 +206,12 @@ class _TrainingRun:
         self.parameters = {n: p for n, p in model.named_parameters() if p.requires_grad}
         self.tables = frozen_tables(model)
         self.identity = identity | ({"tables": digest_of(self.tables)} if self.tables else {})
-        self.optimizer = AdamW(self._groups(rates), self._row_embeddings())
-        self.rates = [group["lr"] for group in self.optimizer.param_groups]
-        self.average = (
-            {n: p.detach().clone() for n, p in self.parameters.items()} if config.average else None
+        groups = parameter_groups(
+            self.parameters, rates, learning_rate=config.learning_rate, weight_decay=config.weight_decay
         )
+        self.optimizer = AdamW(groups, self._row_embeddings())
+        self.rates = [group["lr"] for group in self.optimizer.param_groups]
+        self.average = WeightAverage(self.parameters, config.average)
         self.progress = RunProgress()
         self.where: Callable[[int], str] = lambda text: f"text {text + 1:,}"
         self.unused: Callable[[], bool] | None = None
@@ -242,17 +222,6 @@ class _TrainingRun:
         self._saved = self._started = self._updated = time.monotonic()
         self._session_texts = 0
         torch.manual_seed(config.seed)
-
-    def _groups(self, rates: Mapping[str, float]) -> list[JsonObject]:
-        """Parameter groups: matrices have weight decay, biases, norms and word vectors have none; some
-        parameters have their own learning rate."""
-        groups: dict[tuple[float, float], list[nn.Parameter]] = {}
-        for name, parameter in self.parameters.items():
-            matching_rates = [rate for start, rate in rates.items() if name.startswith(start)]
-            rate = matching_rates[0] if matching_rates else self.config.learning_rate
-            decays = parameter.dim() > 1 and not name.startswith("embedding.vectors")
-            groups.setdefault((rate, self.config.weight_decay if decays else 0.0), []).append(parameter)
-        return [{"params": p, "lr": rate, "weight_decay": decay} for (rate, decay), p in groups.items()]
 
     def _row_embeddings(self) -> list[RowEmbedding]:
         """The embeddings that are updated row by row: a moving average needs all rows in each step."""
@@ -313,7 +282,7 @@ class _TrainingRun:
             group["lr"] = top * factor
         self.optimizer.step()
         self.optimizer.zero_grad()
-        self._move_average()
+        self.average.move(progress.step)
         progress.step += 1
         progress.batch += len(batches)
         progress.loss += total
@@ -328,14 +297,6 @@ class _TrainingRun:
             return nullcontext()
         return torch.autocast(device, torch.bfloat16, enabled=reduced)
 
-    def _move_average(self) -> None:
-        if self.average is None:
-            return
-        # Early on, a long average would mostly hold the random initial weights.
-        decay = min(self.config.average, (1 + self.progress.step) / (10 + self.progress.step))
-        for name, parameter in self.parameters.items():
-            self.average[name].lerp_(parameter.detach(), 1 - decay)
-
     def finish_epoch(self) -> EpochReport:
         """Evaluate the model on dev, keep it if it is the best so far, and save the state.
 
@@ -347,7 +308,7 @@ class _TrainingRun:
             self.save_if_due(EPOCH_SECONDS)
         began = time.monotonic()
         self.optimizer.apply_postponed()
-        with self._averaged_weights():
+        with self.average.applied():
             self.model.eval()
             with torch.no_grad():
                 scores = dict(self.objective.evaluate())
@@ -394,24 +355,6 @@ class _TrainingRun:
             raise self.interrupted(stop[0] if stop else signal.SIGINT) from None
         finally:
             stop.act_at_once = False
-
-    @contextmanager
-    def _averaged_weights(self) -> Iterator[None]:
-        """Replace the weights by their moving average within this context, if there is one."""
-        if self.average is None:
-            yield
-            return
-        current = {name: p.detach().clone() for name, p in self.parameters.items()}
-        self._put(self.average)
-        try:
-            yield
-        finally:
-            self._put(current)
-
-    def _put(self, weights: dict[str, Tensor]) -> None:
-        with torch.no_grad():
-            for name, parameter in self.parameters.items():
-                parameter.copy_(weights[name])
 
     def _weights(self) -> dict[str, Tensor]:
         """The tensors of the model that training changes."""
@@ -460,9 +403,7 @@ class _TrainingRun:
         for name, parameter in self.parameters.items():
             for key, value in self.optimizer.tensors(parameter).items():
                 tensors[f"optimizer/{name}/{key}"] = value
-            if self.average is not None:
-                tensors[f"average/{name}"] = self.average[name]
-        tensors |= generator_state(self.device)
+        tensors |= self.average.tensors() | generator_state(self.device)
         save_state(self.folder / RUN_STATE, tensors, self.progress, self.identity)
         for path in self.folder.glob("best-*.safetensors"):
             if path != best:
@@ -492,8 +433,7 @@ class _TrainingRun:
             moments = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
             if moments:
                 self.optimizer.load(parameter, moments)
-            if self.average is not None:
-                self.average[name].copy_(tensors[f"average/{name}"])
+        self.average.load(tensors)
         restore_generators(tensors, self.device)
         if self.progress.best_epoch >= 0 and not self._best(self.progress.best_epoch).exists():
             raise HeadwiseError(
@@ -513,8 +453,7 @@ class _TrainingRun:
             named = {f"optimizer/{name}/{key}": value for key, value in moments.items()}
             if not saved.keys().isdisjoint(named):
                 expected |= named
-        if self.average is not None:
-            expected |= {f"average/{name}": value for name, value in self.average.items()}
+        expected |= self.average.tensors()
         expected["random/cpu"] = torch.get_rng_state()
         if "random/cuda" in saved:  # the saved run may have used another device
             states = generator_state(self.device)
