@@ -47,6 +47,5 @@ def span_rows_error(names: tuple[str, str], label: str, source: DataSource) -> D
         "HW131",
         f"{names[0]!r} and {names[1]!r} cut a part out of each text, to which {label!r} may belong",
         expected="a label for the whole text",
-        advice=f"give --label-column {label!r} if it is one; for tags write one object per text: "
-        '{"text": ..., "spans": [[0, 5, "PER"]]}',
+        advice=f"give --label-column {label!r} if it is one, --task tag if it is the type of that part",
     )

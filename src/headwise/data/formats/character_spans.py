@@ -24,6 +24,8 @@ from headwise.data.columns.file_source import DataSource, most_true
 from headwise.data.columns.item_options import OverlapPolicy
 from headwise.data.files.text_lines import Line
 from headwise.data.findings import Finding
+from headwise.data.formats.csv_records import DELIMITERS
+from headwise.data.formats.entity_rows import are_opinions, has_header
 from headwise.data.formats.prodigy import is_task
 from headwise.data.formats.span_offsets import (
     CHARACTERS,
@@ -72,7 +74,11 @@ def recognise(head: Sequence[Line], *, beside_labels: bool = False) -> str | Non
     if not beside_labels and any(row.get(field) not in (None, "") for field in labels for row in rows):
         return None
     lists = [value for row in rows if isinstance(value := row.get(name), list)]
-    fits = most_true(parse_span(span) is not None for spans in lists for span in spans)
+    parsed = [parse_span(span) for spans in lists for span in spans]
+    types = {span.type for span in parsed if span is not None}
+    if not beside_labels and has_header(head[0][1], DELIMITERS) and are_opinions(types):
+        return None
+    fits = most_true(span is not None for span in parsed)
     full = sum(row.get(name) not in (None, "") for row in rows)
     return f"spans of characters in {name!r}" if fits and 2 * len(lists) > full else None
 

@@ -39,7 +39,8 @@ def _fields(rows: Sequence[Mapping[str, object]]) -> tuple[str, str] | None:
     if any(name_rank(name, LABEL_NAMES) is not None for name in names if name not in (text, entities)):
         return None
     pairs = [(str(row.get(text)), entity) for row in rows for entity in _entities(row.get(entities)) or ()]
-    return (text, entities) if most_true(bool(_places(*pair)) for pair in pairs) else None
+    fits = [bool(places_of_entity(content, name)) for content, (name, _) in pairs]
+    return (text, entities) if most_true(fits) else None
 
 
 def _entities(value: object) -> list[Entity] | None:
@@ -56,10 +57,10 @@ def _list(value: object) -> list[object]:
     return value if isinstance(value, list) else [None]
 
 
-def _places(text: str, entity: Entity) -> list[int]:
+def places_of_entity(text: str, name: str) -> list[int]:
     """Where an entity begins in a text, at the ends of words."""
-    name, places, start = entity[0], [], 0
-    while (start := text.find(name, start)) >= 0:
+    places, start = list[int](), 0
+    while name and (start := text.find(name, start)) >= 0:
         end = start + len(name)
         if _is_within_word(text, start) or _is_within_word(text, end):
             start += 1
@@ -118,7 +119,7 @@ def _located(text: str, value: object, counts: Counter[str]) -> list[JsonObject]
             raise ValueError(f"the entity {name!r} of two types, {types[name]!r} and {kind!r}")
     spans, free, listed = [], bytearray(b"\1" * len(text)), Counter(name for name, _ in entities)
     for name in sorted(types, key=len, reverse=True):
-        places = _places(text, (name, types[name]))
+        places = places_of_entity(text, name)
         if not places:
             raise ValueError(f"the entity {name!r} is not in the text")
         starts = []

@@ -8,17 +8,17 @@ SPAN_NAMES = ("spans", "entities", "ents", "label", "labels", "annotations", "an
 """Usual names of the field of spans, the most certain first."""
 
 _POSITIONS = ("offset", "char", "index", "pos", "position")
-_START = (
+START_NAMES = (
     "start",
     *(f"start{name}" for name in _POSITIONS),
     *("charstart", "spanstart", "begin", "beginoffset", "offset", "from"),
 )
-_END = ("end", *(f"end{name}" for name in _POSITIONS), "charend", "spanend", "stop", "to")
-_TYPE = (
+END_NAMES = ("end", *(f"end{name}" for name in _POSITIONS), "charend", "spanend", "stop", "to")
+TYPE_NAMES = (
     *("classname", "displayname", "label", "type", "labels", "entity", "entitygroup", "entitytype"),
     *("category", "tag", "class", "kind", "entitylabel", "labelname", "nertag"),
 )
-_WRITTEN = ("text", "value", "surface", "mention", "coveredtext", "entitytext", "spantext")
+WRITTEN_NAMES = ("text", "value", "surface", "mention", "coveredtext", "entitytext", "spantext")
 
 _ENTITY = ("name", "word", "entity")  # names of the text of an entity without offsets
 SPAN_EXAMPLE = (
@@ -35,14 +35,15 @@ def parse_span(raw: object) -> CharacterSpan | None:
         first, last = raw.get("startPos"), raw.get("endPos")  # of LUIS, whose ends are inclusive
         raw = {_plain_name(name): value for name, value in raw.items()}
         start, end, kind = (
-            next((raw[name] for name in names if name in raw), None) for names in (_START, _END, _TYPE)
+            next((raw[name] for name in names if name in raw), None)
+            for names in (START_NAMES, END_NAMES, TYPE_NAMES)
         )
         if type(first) is int and type(last) is int:
             start, end = first, last + 1
         start, length = _integer(start), _integer(raw.get("length"))
         if end is None and isinstance(start, int) and isinstance(length, int):
             end = start + length
-        field = next((name for name in _WRITTEN if isinstance(raw.get(name), str) and raw[name]), None)
+        field = next((name for name in WRITTEN_NAMES if isinstance(raw.get(name), str) and raw[name]), None)
         written, is_value = raw.get(field or ""), field == "value"
     elif isinstance(raw, list) and len(raw) in (3, 4):
         start, end, kind = raw[:3]
@@ -65,7 +66,7 @@ def with_one_type(raw: object) -> list[object]:
     """A span as its JSON value, or several if it has a list of types: one with each of them."""
     if isinstance(raw, dict):
         for name, kinds in raw.items():
-            if _plain_name(name) in _TYPE and isinstance(kinds, list) and len(kinds) > 1:
+            if _plain_name(name) in TYPE_NAMES and isinstance(kinds, list) and len(kinds) > 1:
                 return [{**raw, name: kind} for kind in kinds]
     return [raw]
 
@@ -75,8 +76,8 @@ def parse_entity(raw: object) -> tuple[str, str] | None:
     None if it is invalid."""
     if isinstance(raw, dict):
         values = {_plain_name(name): value for name, value in raw.items() if isinstance(value, str)}
-        written = next((name for name in (*_WRITTEN, *_ENTITY) if name in values), "")
-        kind = next((name for name in _TYPE if name in values and name != written), "")
+        written = next((name for name in (*WRITTEN_NAMES, *_ENTITY) if name in values), "")
+        kind = next((name for name in TYPE_NAMES if name in values and name != written), "")
         raw = [values.get(written), values.get(kind)]
     match raw:
         case [str(text), str(kind)] if text.strip() and kind.strip():

@@ -9,7 +9,7 @@ from headwise.data.columns.file_source import DataSource, Record, look_ahead, mo
 from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.errors import DataError
 from headwise.data.files.text_lines import Line
-from headwise.data.formats import csv, jsonl, rasa, word_tag_pairs
+from headwise.data.formats import csv, entity_rows, jsonl, rasa, word_tag_pairs
 from headwise.data.formats.annotation_exports import flatten_tables
 from headwise.data.formats.csv_records import DELIMITERS
 from headwise.data.formats.table_rows import records_from_rows
@@ -25,17 +25,21 @@ _LEAST_WORDS = 3  # of fields with as many words each
 def read_structured(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
     """The records of JSON, of Rasa's training data, or of a csv file whose cells hold lists and objects."""
     head, lines = look_ahead(lines, count=200)
-    if _is_json(head):
-        yield from jsonl.read_records(lines, source)
-    elif rasa.recognise([text for _, text in head]):
+    if not _is_json(head) and rasa.recognise([text for _, text in head]):
         yield from rasa.read_records(lines, source)
+        return
+    if _is_json(head):
+        records = jsonl.read_records(lines, source)
     else:
-        table = flatten_tables(records_from_rows(csv.read_cells(lines, source), source), source)
-        records = map(_with_values, table)
-        head_of_table, records = look_ahead(records)
-        if word_tag_pairs.recognise([record.fields for record in head_of_table]):
-            records = word_tag_pairs.parallel_lists(records, source)
-        yield from records
+        table = records_from_rows(csv.read_cells(lines, source), source)
+        records = map(_with_values, flatten_tables(table, source))
+    first_records, records = look_ahead(records)
+    rows = [record.fields for record in first_records]
+    if columns := entity_rows.recognise(rows):
+        records = entity_rows.texts_with_spans(records, source, columns)
+    elif not _is_json(head) and word_tag_pairs.recognise(rows):
+        records = word_tag_pairs.parallel_lists(records, source)
+    yield from records
 
 
 def _with_values(record: Record) -> Record:
@@ -52,6 +56,7 @@ def sample_rows(head: Sequence[Line]) -> list[dict[str, object]]:
         for text in texts
     )
     structured = structured or most_true(map(_has_equal_fields, texts[:_LOOKED_AT]))
+    structured = structured or any(entity_rows.has_header(text, DELIMITERS) for text in texts[:1])
     if not _is_json(head) and not rasa.recognise(texts) and not structured:
         return []
     quiet = DataSource("", ReadOptions(encoding_errors="replace"), lambda error: None)
