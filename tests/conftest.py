@@ -82,6 +82,23 @@ def narrow(without_base_encoder):
 
 
 @pytest.fixture(scope="session")
+def linear_fits() -> dict:
+    return {}
+
+
+@pytest.fixture
+def fits_once(request, linear_fits):
+    """The linear models of the same texts and settings are fitted once in a process of the tests, as they
+    are a third of a small training run. Tests of a second fit that is to be the first are marked
+    `fits_anew`."""
+    if request.node.get_closest_marker("fits_anew"):
+        yield
+        return
+    with importlib.import_module("headwise.training.memoized_fits").memoizing(linear_fits):
+        yield
+
+
+@pytest.fixture(scope="session")
 def one_registry() -> None:
     """The exporter of torch makes its table of operators once, not for every graph: a quarter of its time.
     It also looks for the operators of torch once, not more than fifty times for every graph.

@@ -28,6 +28,11 @@ def tiny() -> dict:
     return TINY
 
 
+@pytest.fixture(autouse=True)
+def _fits_once(fits_once):
+    """For all estimators."""
+
+
 COUNT = 40
 CHANCE = random.Random(0)
 SIDES = [number % 2 for number in range(COUNT)]

@@ -109,6 +109,7 @@ def test_the_commands_use_its_folder_and_it_theirs(fitted, tmp_path, capsys):
     assert TextClassifier.load(tmp_path / "other").predict(["a text"])[0] in Y
 
 
+@pytest.mark.fits_anew
 def test_repeats_itself_and_leaves_no_trace_in_its_parameters(fitted):
     again = tiny(recipe=BASED)
     before = again.get_params()
@@ -362,6 +363,7 @@ def test_it_is_fitted_where_gradients_are_switched_off(off):
     assert (own.predict_proba(X[:3]) == again.predict_proba(X[:3])).all()
 
 
+@pytest.mark.fits_anew
 def test_fits_in_threads_are_those_of_one():
     alone = tiny(random_state=0).fit(X, Y).predict_proba(X)
     with ThreadPoolExecutor(3) as pool:

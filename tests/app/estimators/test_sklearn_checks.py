@@ -27,6 +27,7 @@ def answers(estimator, row: Row, method: str, X=None):
     return estimator.score(X, row.y) if method == "score" else plain(getattr(estimator, method)(X))
 
 
+@pytest.mark.fits_anew
 def test_fit_returns_self_and_a_second_one_gives_the_same_model(row, unfitted, fitted):
     """check_estimators_fit_returns_self, check_estimators_overwrite_params,
     check_dont_overwrite_parameters; check_fit_idempotent, check_non_transformer_estimators_n_iter;

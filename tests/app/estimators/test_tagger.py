@@ -130,6 +130,7 @@ def test_travels_between_processes(fitted):
         list(fitted.tag([["a", "word"]]))
 
 
+@pytest.mark.fits_anew
 def test_repeats_itself_and_can_be_cloned(fitted):
     again = clone(fitted)
     assert not hasattr(again, "model_")

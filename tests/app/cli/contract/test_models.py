@@ -139,6 +139,7 @@ def test_a_model_is_not_replaced_by_mistake(call, own, tmp_path):
     assert before == {path.name: path.read_bytes() for path in model.iterdir()}
 
 
+@pytest.mark.fits_anew
 def test_a_training_that_was_stopped_and_resumed_is_the_same(call, own, tmp_path, monkeypatch):
     from headwise.training import loop
 
