@@ -2,8 +2,11 @@ import pytest
 
 from headwise.core.errors import ConfigError
 from headwise.data.columns.file_source import DataSource
+from headwise.data.columns.item_options import TagOptions
+from headwise.data.errors import DataError
 from headwise.data.formats.character_spans import tag_column
 from headwise.data.formats.conllu_tags import COLUMNS, read_sentences
+from headwise.data.readers.tagged_files import read_tagged
 
 TEXT = """\
 # newdoc id = a
@@ -56,3 +59,56 @@ def test_other_columns():
 def test_a_word_without_a_tag(fails):
     assert fails(read, "xpos") == ("HW251", 10, None)
     assert [s.tags for s in read("xpos", labelled=False)] == [(), ("UH",)]
+
+
+NAMES = [
+    [("Tom", "NER=B-PER"), ("ran", "NER=O|SpaceAfter=No"), (".", "_")],
+    [("Ann", "SpaceAfter=Yes|NER=B-PER"), ("Lee", "NER=I-PER"), ("sat", "SpaceAfter=Yes")],
+]
+NAME_TAGS = [("B-PER", "O", "O"), ("B-PER", "I-PER", "O")]
+
+
+def conllu_of(sentences, change=str):
+    return "\n".join(
+        "".join(
+            f"{n}\t{word}\t_\tX\t_\t_\t{int(n > 1)}\t_\t_\t{change(misc)}\n"
+            for n, (word, misc) in enumerate(sentence, 1)
+        )
+        for sentence in sentences
+    )
+
+
+def test_names_in_misc_are_the_tags_if_they_alone_mark_spans(tmp_path):
+    (path := tmp_path / "a.conllu").write_text(conllu_of(NAMES))
+    for options in (TagOptions(), TagOptions(tag_column="misc:ner")):
+        data = read_tagged(path, options)
+        assert [item.tags for item in data.items] == NAME_TAGS
+        assert data.columns.tag == "misc:NER"
+    assert {
+        tag for item in read_tagged(path, TagOptions(tag_column="upos")).items for tag in item.tags
+    } == {"X"}
+
+
+def test_two_keys_with_such_tags_and_keys_without_are_not_guessed(tmp_path):
+    path = tmp_path / "a.conllu"
+    for change in (
+        lambda misc: misc.replace("NER=B-PER", "NER=B-PER|NE=B-X"),
+        lambda misc: misc.replace("NER=B-", "NER=").replace("NER=I-", "NER="),
+    ):
+        path.write_text(conllu_of(NAMES, change))
+        assert read_tagged(path).columns.tag == "upos"
+    plain = read_tagged(path, TagOptions(tag_column="misc:NER"))
+    assert [item.tags for item in plain.items] == [("PER", "O", "O"), ("PER", "PER", "O")]
+
+
+def test_a_key_that_is_not_in_misc_and_brackets_are_errors(tmp_path):
+    (path := tmp_path / "a.conllu").write_text(
+        conllu_of(NAMES, lambda misc: misc.replace("NER=B-PER", "NER=B-PER|Entity=(e1-person)"))
+    )
+    with pytest.raises(DataError, match="HW111.*no word has 'NE' in MISC; give one of misc:NER"):
+        read_tagged(path, TagOptions(tag_column="misc:NE"))
+    with pytest.raises(DataError, match="HW111.*'Entity' in MISC holds brackets of spans"):
+        read_tagged(path, TagOptions(tag_column="misc:Entity"))
+    with pytest.raises(ConfigError, match="or misc:KEY"):
+        read_tagged(path, TagOptions(tag_column="ner"))
+    assert len(read_tagged(path, TagOptions(tag_column="misc:NE"), labelled=False).items) == 2

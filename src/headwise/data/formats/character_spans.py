@@ -56,7 +56,8 @@ def tag_column(requested: str | None, columns: Sequence[str], form: str) -> str:
     """
     name = (requested or columns[0]).lower()
     if name not in columns:
-        raise ConfigError(f"no tags of {form} in {requested!r}; expected one of {', '.join(columns)}")
+        more = ", or misc:KEY for those of a key in MISC" if form == "CoNLL-U" else ""
+        raise ConfigError(f"no tags of {form} in {requested!r}; expected one of {', '.join(columns)}{more}")
     return name
 
 

@@ -1,5 +1,7 @@
-"""Tagged sentences from CoNLL-U: the tags are parts of speech, features, lemmas or relations."""
+"""Tagged sentences from CoNLL-U: the tags are parts of speech, features, lemmas or relations, or those of a
+key in the column MISC (`NER=B-PER`), where words without the key have the tag O."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from headwise.core.lazy_pattern import lazy_pattern
@@ -8,10 +10,16 @@ from headwise.data.errors import DataError
 from headwise.data.files.text_lines import Line
 from headwise.data.formats.conllu import ConlluSentence
 from headwise.data.formats.conllu import read_sentences as read_conllu_sentences
+from headwise.data.formats.tag_checks import marks_entities
 from headwise.data.items.examples import TaggedSentence, align
 
 COLUMNS = ("upos", "xpos", "feats", "deprel", "lemma")
 UNKNOWN = "_"
+MISC = "misc:"
+"""Before the name of a key in the column MISC."""
+
+_OUTSIDE = "O"
+_WIDTH = 10  # columns
 _ID = lazy_pattern(r"\d+([-.]\d+)?\t")
 
 
@@ -20,6 +28,48 @@ def recognise(head: Sequence[Line]) -> str | None:
     rows = [text for _, text in head if text.strip() and not text.startswith("#")]
     fits = most_true(text.count("\t") == 9 and bool(_ID.match(text)) for text in rows)
     return "CoNLL-U, ten columns that begin with ids" if fits else None
+
+
+def misc_column(
+    head: Sequence[Line], requested: str | None, source: DataSource, *, labelled: bool
+) -> str | None:
+    """The tag column `misc:KEY` that the user named, or by default that of the only key with tags that mark
+    spans; None if the tags are in another column.
+
+    Raises:
+        DataError: HW111, no word of the first sentences has the key, or its values are brackets.
+    """
+    if requested is not None and not requested.lower().startswith(MISC):
+        return None
+    values: dict[str, Counter[str]] = {}
+    for _, text in head:
+        cells = text.rstrip("\r").split("\t")
+        if len(cells) == _WIDTH and cells[0].isdecimal():
+            for key, value in _misc_pairs(cells[-1]):
+                values.setdefault(key, Counter())[value] += 1
+    if requested is None:
+        tagged = [key for key, counts in values.items() if marks_entities(counts)]
+        return f"{MISC}{tagged[0]}" if len(tagged) == 1 else None
+    wanted = requested[len(MISC) :].lower()
+    key = next((key for key in values if key.lower() == wanted), None)
+    if key is None and not labelled:
+        return requested
+    if key is None:
+        advice = f"give one of {', '.join(MISC + key for key in [*values][:10])}" if values else ""
+        raise source.error("HW111", f"no word has {requested[len(MISC) :]!r} in MISC", advice=advice)
+    if bracket := next((value for value in values[key] if value[:1] == "(" or value[-1:] == ")"), None):
+        problem = f"{key!r} in MISC holds brackets of spans, such as {bracket!r}"
+        advice = "write a tag for each word, such as NER=B-PER"
+        raise source.error("HW111", problem, expected="a tag such as B-PER", advice=advice)
+    return f"{MISC}{key}"
+
+
+def _misc_pairs(misc: str) -> Iterator[tuple[str, str]]:
+    """The keys and values of a cell such as `NER=B-PER|SpaceAfter=No`."""
+    for pair in misc.split("|"):
+        key, equals, value = pair.partition("=")
+        if equals and value:
+            yield key, value
 
 
 def read_sentences(
@@ -31,7 +81,7 @@ def read_sentences(
         DataError: HW240 to HW245; HW251, a word has no tag.
     """
     for sentence in read_conllu_sentences(lines, source):
-        tags = _values(sentence)[column]
+        tags = _tags(sentence, column)
         if labelled and column != "feats" and {*tags} == {UNKNOWN} and source.skips_unanswered:
             source.counts.unlabelled += 1
             continue
@@ -52,9 +102,16 @@ def _values(sentence: ConlluSentence) -> dict[str, tuple[str, ...]]:
     }
 
 
+def _tags(sentence: ConlluSentence, column: str) -> tuple[str, ...]:
+    if not column.startswith(MISC):
+        return _values(sentence)[column]
+    key = column.removeprefix(MISC)
+    return tuple(dict(_misc_pairs(misc)).get(key, _OUTSIDE) for misc in sentence.misc)
+
+
 def _tagged(sentence: ConlluSentence, source: DataSource, column: str, labelled: bool) -> TaggedSentence:
-    values = _values(sentence)
-    tags = values.pop(column)
+    values, tags = _values(sentence), _tags(sentence, column)
+    values.pop(column, None)
     has_tags = UNKNOWN not in tags or column == "feats"  # words without features have "_"
     if labelled and not has_tags:
         word = tags.index(UNKNOWN)

@@ -258,7 +258,12 @@ def _plan(
         )
         return _TagReadingPlan(form, columns, read)
     if form == "conllu":
-        tag, extra = _named_columns(conllu_tags.COLUMNS, "CoNLL-U", options, source)
+        extra = conllu_tags.COLUMNS
+        tag = conllu_tags.misc_column(head, options.tag_column, source, labelled=labelled)
+        if tag is None:
+            tag, extra = _named_columns(extra, "CoNLL-U", options, source)
+        elif not options.tag_column:
+            source.notes.append(f"tags are those of {tag}, without it O - override with --tag-column")
         read = partial(conllu_tags.read_sentences, column=tag, labelled=labelled)
         return _TagReadingPlan(form, TagColumns("form", tag, "head", extra), read)
     if form == "conll2012":
