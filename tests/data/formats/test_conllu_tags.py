@@ -105,9 +105,9 @@ def test_a_key_that_is_not_in_misc_and_brackets_are_errors(tmp_path):
     (path := tmp_path / "a.conllu").write_text(
         conllu_of(NAMES, lambda misc: misc.replace("NER=B-PER", "NER=B-PER|Entity=(e1-person)"))
     )
-    with pytest.raises(DataError, match="HW111.*no word has 'NE' in MISC; give one of misc:NER"):
+    with pytest.raises(DataError, match=r"HW111.*no word has 'NE' in MISC; give one of misc:NER"):
         read_tagged(path, TagOptions(tag_column="misc:NE"))
-    with pytest.raises(DataError, match="HW111.*'Entity' in MISC holds brackets of spans"):
+    with pytest.raises(DataError, match=r"HW111.*'Entity' in MISC holds brackets of spans"):
         read_tagged(path, TagOptions(tag_column="misc:Entity"))
     with pytest.raises(ConfigError, match="or misc:KEY"):
         read_tagged(path, TagOptions(tag_column="ner"))
