@@ -140,3 +140,25 @@ def test_types_of_spans_that_only_one_file_has_are_told(files):
     (files / "new.txt").write_text(sentence.format("B-SUM") * 4 + sentence.format("O") * 5)  # by chance
     notes = read_files_as_one(tag, FileList(("old.txt", "new.txt"))).notes
     assert not any("unlike" in note for note in notes)
+
+
+@pytest.mark.parametrize("rows", [["one text,a", "two texts,b"] * 9, ["one text,a"]])
+def test_a_row_of_a_later_file_is_no_header(files, rows):
+    """Parts of a file that was split have a header in the first alone."""
+    (files / "c.csv").write_text("\n".join([*rows, ""]))
+    with pytest.raises(DataError, match=r"HW111.*c\.csv:1: .*no header: the first row is 'one text', 'a'"):
+        read_files_as_one(CLASSIFY, list_files(["b.csv", "a.csv", "c.csv"]))
+
+
+def test_a_first_file_without_a_header_is_the_one_to_mend(files):
+    (files / "c.csv").write_text("one text,a\ntwo texts,b\n" * 9)
+    with pytest.raises(DataError, match=r"HW111.*c\.csv has no header: write one above its rows"):
+        read_files_as_one(CLASSIFY, list_files(["c.csv", "b.csv"]))
+
+
+def test_a_column_that_another_header_lacks_is_still_named(files):
+    (files / "c.csv").write_text("body,kind\n" + "one text,a\ntwo texts,b\n" * 9)
+    with pytest.raises(
+        DataError, match=r"HW111.*there is no column 'text'; expected one of 'body', 'kind'"
+    ):
+        read_files_as_one(CLASSIFY, list_files(["b.csv", "c.csv"]))

@@ -7,6 +7,7 @@ from itertools import chain
 
 from headwise.data.columns.column_names import LABEL_NAMES, TEXT_NAMES, clean_name, normal_name
 from headwise.data.columns.file_source import DataSource, Record, look_ahead
+from headwise.data.columns.reading_options import DEFAULT_READ_OPTIONS
 from headwise.data.formats import table_header as orange
 from headwise.data.formats.csv_records import Cells
 from headwise.data.formats.table_header import (
@@ -44,6 +45,8 @@ def records_from_rows(rows: Iterator[Cells], source: DataSource) -> Iterator[Rec
     captions = 0 if header is False else caption_rows(sample)
     if header is None:
         header = declared or has_header(sample, source.options)
+        if header and not declared:
+            _check_requested_header(sample, line, source)
         note = f"line {line} is a header" if header else "no header, columns are numbered"
         flag = "--no-header" if header else "--header"
         source.notes.append(f"{note} - override with {flag}")
@@ -98,6 +101,30 @@ def records_from_rows(rows: Iterator[Cells], source: DataSource) -> Iterator[Rec
             _report_swallowed(swallowed, number, source)
         else:
             yield Record(number, dict(zip(names, cells, strict=True)))
+
+
+def _check_requested_header(sample: Sequence[Sequence[str]], line: int, source: DataSource) -> None:
+    """Check that the first row is a header if columns are requested by name: it has one of the names, or
+    looks like a header on its own account.
+
+    Raises:
+        DataError: HW111.
+    """
+    wanted = {name: normal_name(name) for name in source.requested_columns if not name.isdecimal()}
+    present = {*map(normal_name, sample[0])}
+    if not wanted or not present.isdisjoint(wanted.values()):
+        return
+    if has_header(sample, DEFAULT_READ_OPTIONS):
+        return
+    shown = ", ".join(repr(cell[:40]) for cell in sample[0][:4])
+    raise source.error(
+        "HW111",
+        f"there is no column {next(iter(wanted))!r}, and no header: the first row is {shown}",
+        line,
+        expected="a row with the names of the columns",
+        advice="write it above the rows (as files have it that are read together with this one), or give "
+        "--no-header and columns by number, such as --text-column 1",
+    )
 
 
 def _column_names(first: Sequence[str], source: DataSource) -> list[str]:

@@ -189,11 +189,14 @@ def check_same_columns(first: Any, later: Any) -> None:
         shown, expected = (
             ", ".join(f"{key} {name!r}" for key, name in names.items()) for names in (theirs, ours)
         )
+        advice = "give files with the same columns, or name the columns"
+        if all(map(str.isdecimal, ours.values())) and not any(map(str.isdecimal, theirs.values())):
+            advice = f"{first.path} has no header: write one above its rows, too"
         raise DataError(
             "HW111",
             f"the columns are {shown or 'unnamed'}, not those of {first.path}",
             expected=expected or "a file without columns",
-            advice="give files with the same columns, or name the columns",
+            advice=advice,
             path=later.path,
         )
 
