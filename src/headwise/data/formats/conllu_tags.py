@@ -50,8 +50,8 @@ def misc_column(
     if requested is None:
         tagged = [key for key, counts in values.items() if marks_entities(counts)]
         return f"{MISC}{tagged[0]}" if len(tagged) == 1 else None
-    wanted = requested[len(MISC) :].lower()
-    key = next((key for key in values if key.lower() == wanted), None)
+    requested_key = requested[len(MISC) :].lower()
+    key = next((key for key in values if key.lower() == requested_key), None)
     if key is None and not labelled:
         return requested
     if key is None:

@@ -110,16 +110,16 @@ def _check_requested_header(sample: Sequence[Sequence[str]], line: int, source: 
     Raises:
         DataError: HW111.
     """
-    wanted = {name: normal_name(name) for name in source.requested_columns if not name.isdecimal()}
+    requested = {name: normal_name(name) for name in source.requested_columns if not name.isdecimal()}
     present = {*map(normal_name, sample[0])}
-    if not wanted or not present.isdisjoint(wanted.values()):
+    if not requested or not present.isdisjoint(requested.values()):
         return
     if has_header(sample, DEFAULT_READ_OPTIONS):
         return
     shown = ", ".join(repr(cell[:40]) for cell in sample[0][:4])
     raise source.error(
         "HW111",
-        f"there is no column {next(iter(wanted))!r}, and no header: the first row is {shown}",
+        f"there is no column {next(iter(requested))!r}, and no header: the first row is {shown}",
         line,
         expected="a row with the names of the columns",
         advice="write it above the rows (as files have it that are read together with this one), or give "
