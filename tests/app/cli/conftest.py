@@ -38,7 +38,7 @@ def _arguments_once():
         assemble, templates = ArgumentCollection._from_callable.__func__, {}
 
         def once(cls, command, *parameters, **options):
-            if "reserved" not in options or options.get("parse_docstring"):  # not for a call
+            if "reserved" not in options:  # for the groups of a command alone
                 return assemble(cls, command, *parameters, **options)
             options["reserved"] = tuple(options["reserved"])
             key = (command, parameters, *options.items())

@@ -227,7 +227,7 @@ def test_tasks_without_a_detector_refuse(run, tmp_path):
     assert "unknown: the task regress has no such settings" in " ".join(err.split())
 
 
-def test_an_exported_model_says_the_same(run, trained, both, tmp_path):
+def test_an_exported_model_says_the_same(run, trained, both, tmp_path, one_registry):
     pytest.importorskip("onnxruntime")
     pytest.importorskip("onnx")
     code, _, err = run("export", trained, "exported")

@@ -25,7 +25,7 @@ from .conftest import LABELS, TEXTS
 
 
 @pytest.fixture(scope="module")
-def exported(folder, tmp_path_factory):
+def exported(folder, tmp_path_factory, one_registry):
     """A client of what was exported of the model."""
     for name in ("onnx", "onnxscript", "onnxruntime"):
         pytest.importorskip(name, reason="the extra `onnx` is not installed")
