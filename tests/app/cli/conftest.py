@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from headwise.app.cli import main
+from headwise.app.cli import main, short_help
 
 LABELS = ["bad", "good"]
 WORDS = [f"w{i}" for i in range(50)]
@@ -47,6 +47,14 @@ def _arguments_once():
             return _unused_copy(templates[key])
 
         patch.setattr(ArgumentCollection, "_from_callable", classmethod(once))
+    short, trains = short_help.train_without, {}
+
+    def train_without(omit):
+        """The same function for the same flags, so that it is looked through once."""
+        key = frozenset((section, frozenset(names)) for section, names in omit.items())
+        return trains.get(key) or trains.setdefault(key, short(omit))
+
+    patch.setattr(short_help, "train_without", train_without)
     yield
     patch.undo()
 

@@ -78,7 +78,7 @@ class BaseEmbedding(nn.Module):
             BaseError: HW803, it does not describe a base.
         """
         match files.get(BASE_FILE):
-            case {"words": list(listed)} if all(isinstance(word, str) for word in listed):
+            case {"words": list(listed)} if set(map(type, listed)) <= {str}:
                 if len(set(listed)) == len(listed):
                     return cls(BaseWords(tuple(listed)), words, width, config)
         raise BaseError(f"{BASE_FILE}: expected a list of different words", code="HW803")
