@@ -419,3 +419,12 @@ def test_right_offsets_of_texts_with_windows_line_ends_stay(write):
     assert [tag for tag in data.items[0].tags if tag != "O"] == ["B-PER", "B-PER"]
     assert not data.findings
     assert not any("offsets" in note for note in data.notes)
+
+
+def test_types_with_a_confidence_and_an_empty_list_of_labels_of_the_text(write):
+    """As flair writes them."""
+    kind = [{"value": "PER", "confidence": 1.0}]
+    entities = [{"text": "Tom", "start_pos": 0, "end_pos": 3, "labels": kind}]
+    path = write("a.jsonl", json.dumps({"text": "Tom ran", "labels": [], "entities": entities}) + "\n")
+    assert infer_task(path, {})[0] == "tag"
+    assert read_tagged(path).items[0].tags == ("B-PER", "O")

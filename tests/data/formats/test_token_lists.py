@@ -304,3 +304,9 @@ def test_heads_of_parses_are_no_tags(write):
     numbered = [(a, " ".join("07"[len(word) > 3] for word in a.split())) for a, _ in SENTENCES]
     path = write("b.csv", table([("text", "ner_tags"), *numbered]))
     assert read_tagged(path).tags == {"0": 12, "7": 9}
+
+
+@pytest.mark.parametrize("tags", [[1, -100, 0], ["1", "-100", "0"]])
+def test_words_that_do_not_count_for_a_model_are_no_class(write, fails, tags):
+    path = write("a.jsonl", json.dumps({"tokens": ["Tom", "##my", "ran"], "ner_tags": tags}) + "\n")
+    assert fails(read_tagged, path)[:2] == ("HW251", 1)

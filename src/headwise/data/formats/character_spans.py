@@ -39,6 +39,7 @@ from headwise.data.formats.span_offsets import (
 from headwise.data.formats.span_overlaps import ADVICE, left_out_note, without_overlaps
 from headwise.data.formats.span_values import SPAN_EXAMPLE, SPAN_NAMES, parse_span, with_one_type
 from headwise.data.formats.structured_records import read_structured, sample_rows
+from headwise.data.formats.tagged_pieces import are_pieces, joined_pieces
 from headwise.data.formats.unlabelled_records import labelled_records
 from headwise.data.items.examples import TaggedSentence
 
@@ -72,7 +73,7 @@ def recognise(head: Sequence[Line], *, beside_labels: bool = False) -> str | Non
     if name is None or _text_field(rows) is None:
         return None
     labels = [field for field in rows[0] if name_rank(field, LABEL_NAMES) is not None and field != name]
-    if not beside_labels and any(row.get(field) not in (None, "") for field in labels for row in rows):
+    if not beside_labels and any(row.get(field) not in (None, "", []) for field in labels for row in rows):
         return None
     lists = [value for row in rows if isinstance(value := row.get(name), list)]
     parsed = [parse_span(span) for spans in lists for span in spans]
@@ -161,6 +162,15 @@ def offset_unit(head: Sequence[Line], text: str, spans: str | None, words: Words
     return usual_unit(texts, words)
 
 
+def hold_pieces(head: Sequence[Line], spans: str | None, source: DataSource) -> bool:
+    """Whether the spans of a file have tags for types (`B-PER`), which is noted."""
+    listed = [raw for row in sample_rows(head) for raw in _elements(row.get(spans or ""))]
+    pieces = are_pieces(span.type for raw in listed if (span := parse_span(raw)) is not None)
+    if pieces:
+        source.notes.append(f"the types in {spans!r} are tags such as B-PER: spans that go on are joined")
+    return pieces
+
+
 def read_sentences(
     lines: Iterator[Line],
     source: DataSource,
@@ -170,11 +180,12 @@ def read_sentences(
     unit: OffsetUnit = CHARACTERS,
     *,
     labelled: bool,
+    pieces: bool = False,
 ) -> Iterator[TaggedSentence]:
     """The texts of a file as sentences of words with BIO tags; invalid ones are reported and left out.
 
     A text without the field of spans has none. A null there is no answer: it is an error, or left out if
-    the options say so.
+    the options say so. `pieces` are spans whose types are tags.
 
     Raises:
         DataError: HW118, HW246.
@@ -202,7 +213,9 @@ def read_sentences(
         try:
             if labelled or spans in fields:
                 tags = ["O"] * len(places)
-                ordered, counted, left_out = _in_order(raw_spans, raw_text, unit, source.overlap_policy)
+                ordered, counted, left_out = _in_order(
+                    raw_spans, raw_text, unit, source.overlap_policy, pieces=pieces
+                )
                 overlapping += left_out
                 units[counted.name] += counted != CHARACTERS and bool(ordered)
                 for span in ordered:
@@ -237,7 +250,7 @@ def read_sentences(
 
 
 def _in_order(
-    raw_spans: object, text: str, unit: OffsetUnit, policy: OverlapPolicy
+    raw_spans: object, text: str, unit: OffsetUnit, policy: OverlapPolicy, *, pieces: bool = False
 ) -> tuple[list[CharacterSpan], OffsetUnit, int]:
     """The spans of a text in order of position, in characters, the unit of their offsets in the file, and
     the number of those that are left out as they overlap others.
@@ -264,6 +277,7 @@ def _in_order(
     if problem := mismatch(spans, text):
         raise ValueError(problem, "offsets of the text beside them")
     spans = [_without_margins(span, text) for span in spans]
+    spans = joined_pieces(spans, text) if pieces else spans
     distinct = [*dict.fromkeys(CharacterSpan(*span[:3]) for span in spans)]
     spans = without_overlaps(distinct, policy)
     for first, second in pairwise(spans):

@@ -55,6 +55,8 @@ def parse_span(raw: object) -> CharacterSpan | None:
         start, end = _integer(start), _integer(end)
     if isinstance(kind, list) and len(kind) == 1:
         kind = kind[0]
+    if isinstance(kind, dict):  # of flair, with a confidence
+        kind = kind.get("value")
     if type(kind) is int:  # the number of a label, as doccano writes it
         kind = str(kind)
     if type(start) is not int or type(end) is not int or not isinstance(kind, str):

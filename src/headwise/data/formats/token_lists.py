@@ -29,6 +29,8 @@ from headwise.data.formats.unlabelled_records import labelled_records
 from headwise.data.items.examples import TaggedSentence
 
 _EXPECTED = f"a list of words beside one of their tags, {SPAN_EXAMPLE}, or {ENTITY_EXAMPLE}"
+_NOT_COUNTED = "-100"
+"""What losses of transformers leave out."""
 _CHOICE = "if the spans are right, give --format spans; if the tags are, give --tag-column with their name"
 
 
@@ -129,6 +131,11 @@ def read_sentences(
             source.report_error("HW118", problem, line, expected="a list of words", advice=advice)
             continue
         tags = pieces_of(fields.get(tag or ""))
+        if labelled and isinstance(tags, list) and {*map(as_text, tags)} >= {_NOT_COUNTED}:
+            problem = f"the tag {_NOT_COUNTED} in {tag!r}, which says that a word or piece does not count"
+            advice = "write the words and tags from before they were cut into pieces for a model"
+            source.report_error("HW251", problem, line, expected="a tag for each token", advice=advice)
+            continue
         fits = is_parallel(tags, words) and "" not in tags
         missing = not isinstance(tags, list) or is_untagged(tags)
         if labelled and not fits and missing and source.skips_unanswered:

@@ -287,9 +287,9 @@ def _plan(
         token, tag = spans.choose_fields(head, source, token, tag, labelled=labelled)
         words = get_tokenizer(tokenizer).spans
         unit = spans.offset_unit(head, token, tag, words)
-        read = partial(
-            spans.read_sentences, text=token, spans=tag, words=words, unit=unit, labelled=labelled
-        )
+        pieces = spans.hold_pieces(head, tag, source)
+        choices = {"text": token, "spans": tag, "words": words, "unit": unit, "pieces": pieces}
+        read = partial(spans.read_sentences, **choices, labelled=labelled)
         return _TagReadingPlan(form, TagColumns(token, tag), read)
     columns = TagColumns("word", "tag")
     if form == "slash":
