@@ -320,13 +320,18 @@ def test_a_question_beside_a_text_that_may_answer_it(name):
     assert choose({name: TALK, "label": list("aabb") * 10})[0] == Columns(name, "label")
 
 
-@pytest.mark.parametrize("names", [("start", "end"), ("from", "to"), ("offset", "length")])
+@pytest.mark.parametrize(
+    "names", [("start", "end"), ("from", "to"), ("offset", "length"), ("start_token", "end_token")]
+)
 def test_the_label_of_a_part_of_a_text_is_asked_for(names):
     offsets = dict(zip(names, ([0, 5] * 20, [4, 11] * 20), strict=True))
     columns = {"text": TALK, **offsets, "label": list("aabb") * 10}
     with pytest.raises(DataError, match=r"HW131.*cut a part out of each text, to which 'label' may belong"):
         choose(columns)
     assert choose(columns, label_column="label")[0] == Columns("text", "label")
+    pandas = {**columns, names[0]: [0.0, 5.0] * 20}
+    with pytest.raises(DataError, match=r"HW131.*cut a part out of each text"):
+        choose(pandas)
     later = {**columns, names[1]: [99] * 40}
     assert choose(later)[0] == Columns("text", "label")
 

@@ -208,3 +208,14 @@ def test_texts_that_have_exactly_one_of_the_labels(write):
     assert not any("every text has one" in note for note in notes)
     ticked = write("h.csv", "text,bad,so,good\n" + "".join(rows).replace("0", "").replace("1", "x"))
     assert read_sets(ticked).notes[-1] == "every text has one of the labels"
+
+
+@pytest.mark.parametrize("names", ["rater_1,rater_2,rater_3", "ann1,ann2,ann3", "Coder A,Coder B,Coder C"])
+def test_answers_of_several_people_are_no_labels(write, names):
+    """Each column would be a label that one person gives."""
+    rows = [f"text number {n},{n % 2},{n // 2 % 2},{n // 4 % 2}" for n in range(40)]
+    path = write("a.csv", "\n".join([f"text,{names}", *rows]))
+    assert infer_task(path, {})[0] == "classify"
+    with pytest.raises(DataError, match=r"HW131.*if several people gave them"):
+        read_examples(path)
+    assert len(read_sets(path, MultiLabelOptions(label_columns=names)).items) == 40

@@ -122,3 +122,17 @@ def test_a_missing_value_is_no_name_of_a_sentence(write, gap):
         "a.csv", f"Sentence #,Word,Tag\nSentence: 1,Tom,B-per\n{gap},ran,O\nSentence: 2,He,O\n{gap},sat,O\n"
     )
     assert [item.tokens for item in read_tagged(path).items] == [("Tom", "ran"), ("He", "sat")]
+
+
+def test_the_sentence_itself_may_stand_beside_its_words(write):
+    sentences = ["Tom Lee says that he won", "then Ann went to see him", "he won the game in May"]
+    rows = [
+        f"{text},{word},{'B-per' if word in ('Tom', 'Ann') else 'O'}"
+        for text in sentences
+        for word in text.split()
+    ]
+    path = write("ner.csv", "\n".join(["sentence,word,tag", *rows]))
+    assert infer_task(path, {})[0] == "tag"
+    assert [" ".join(item.tokens) for item in read_tagged(path).items] == sentences
+    terms = [f"{text},{text.split()[1]},{'xy'[n % 2]}" for n, text in enumerate(sentences * 3)]
+    assert infer_task(write("terms.csv", "\n".join(["sentence,word,label", *terms])), {})[0] == "classify"

@@ -92,6 +92,9 @@ _MEASURE_ENDS = {
 }
 _MACHINE_WORDS = {"model", "prediction", "predicted", "pred", "classifier"}  # whose scores are no labels
 _PEOPLE = {"annotator", "worker", "reviewer", "rater", "moderator"}  # `annotator_name`
+_PERSON = lazy_pattern(
+    r"(ann(o|ot|otator)?|coder|rater|grader|judge|assessor|worker|reviewer|expert|labell?er)_?(\d+|[a-z])"
+)
 _REMARK = lazy_pattern(r"(?<=\S)\s*\([^()]*\)\s*$")  # `Category (final)`
 _CAMEL = lazy_pattern(r"(?<=[a-z])(?=[A-Z])")
 
@@ -189,6 +192,11 @@ def is_never_label(name: str, *, numbers: bool = False) -> bool:
         return False
     scored = last == "score" and not _MACHINE_WORDS.isdisjoint(before)
     return scored or last in _MEASURE_ENDS or not _COUNT_WORDS.isdisjoint(words)
+
+
+def names_person(name: str) -> bool:
+    """Whether a column's name is that of one of several people who labelled the texts, as `rater_2` is."""
+    return _PERSON.fullmatch(normal_name(name)) is not None
 
 
 def is_prediction(name: str) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from headwise.core.text_normalization import without_invisible
 from headwise.data.columns.cell_values import as_text
-from headwise.data.columns.column_names import is_never_label
+from headwise.data.columns.column_names import is_never_label, names_person
 from headwise.data.columns.file_source import DataSource, Record
 from headwise.data.columns.named_columns import find_column, names_in
 from headwise.data.columns.text_columns import Columns, choose_text
@@ -59,7 +59,7 @@ def guess_multi_hot_columns(sample: Sequence[Record], without: Collection[str | 
     in_numbers = [name for name in names if name not in in_words]
     if in_words and len(in_words) != len(in_numbers) and min(len(in_words), len(in_numbers)) > 0:
         names = max(in_words, in_numbers, key=len)
-    return names
+    return [] if all(map(names_person, names)) else names
 
 
 def other_flag_columns(

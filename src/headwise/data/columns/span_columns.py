@@ -18,6 +18,14 @@ _OFFSETS = (
     ("start_char", "end_char"),
     ("span_start", "span_end"),
     ("start_pos", "end_pos"),
+    ("char_start", "char_end"),
+    ("begin_offset", "end_offset"),
+    ("start_index", "end_index"),
+    ("start_idx", "end_idx"),
+    ("start_position", "end_position"),
+    ("start_token", "end_token"),
+    ("token_start", "token_end"),
+    ("start_word", "end_word"),
     ("offset", "length"),
 )
 """Usual names of the columns of offsets."""
@@ -36,7 +44,8 @@ def span_columns(columns: Sequence[Column], text: Column) -> tuple[str, str] | N
 
 
 def _fits(start: str, end: str, text: str) -> bool:
-    if not (start.strip().isdecimal() and end.strip().isdecimal()):
+    start, end = (offset.strip().removesuffix(".0") for offset in (start, end))
+    if not (start.isdecimal() and end.isdecimal()):
         return False
     return max(int(start), int(end)) <= len(text)
 

@@ -4,8 +4,8 @@
     Sentence: 1,Tom,NNP,B-per
     ,ran,VBD,O
 
-A sentence begins where the value of that column changes; empty cells repeat the value before. Without such
-a column a blank line ends a sentence, or a row of empty cells.
+A sentence begins where the value of that column, an id or the sentence itself, changes; empty cells repeat
+the value before. Without such a column a blank line ends a sentence, or a row of empty cells.
 
 Codes: HW111 no such column; HW250 a row of other width; HW251 a word without a tag, or none.
 """
@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
 
 from headwise.data.columns.column_names import most_usual_column
-from headwise.data.columns.file_source import DataSource, fraction_true
+from headwise.data.columns.file_source import DataSource, fraction_true, most_true
 from headwise.data.columns.item_options import TagOptions
 from headwise.data.columns.named_columns import check_distinct_columns, find_column
 from headwise.data.errors import DataError
@@ -61,8 +61,11 @@ def recognise(head: Sequence[Line], *, labelled: bool = True) -> str | None:
         return f"the columns {names[token]!r} and {names[tag or 0]!r}"
     sentences = ["" if is_missing_value(cells[sentence]) else cells[sentence] for cells in below]
     starts = [name not in ("", before) for before, name in pairwise(sentences)]
-    if fraction_true(len(cells[sentence].split()) > _LONGEST for cells in below) > 0:
+    long = [cells for cells in below if len(cells[sentence].split()) > _LONGEST]
+    if long and not most_true(cells[token] in cells[sentence] for cells in long):
         return None
+    if long and (tag is None or not marks_entities(Counter(cells[tag] for cells in below if cells[tag]))):
+        return None  # perhaps a term beside each text
     if fraction_true(starts) > 0.5:
         return None
     shown = [repr(names[i]) for i in (sentence, token, tag) if i is not None]
