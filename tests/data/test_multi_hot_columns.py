@@ -216,6 +216,6 @@ def test_answers_of_several_people_are_no_labels(write, names):
     rows = [f"text number {n},{n % 2},{n // 2 % 2},{n // 4 % 2}" for n in range(40)]
     path = write("a.csv", "\n".join([f"text,{names}", *rows]))
     assert infer_task(path, {})[0] == "classify"
-    with pytest.raises(DataError, match=r"HW131.*if several people gave them"):
+    with pytest.raises(DataError, match="HW131"):
         read_examples(path)
     assert len(read_sets(path, MultiLabelOptions(label_columns=names)).items) == 40
