@@ -423,3 +423,12 @@ def test_columns_of_annotators_are_named():
     }
     with pytest.raises(DataError, match=r"'ann', 'bob', 'cy' hold the same labels: .* most of them"):
         choose(columns)
+
+
+def test_the_score_of_a_post_is_no_label():
+    columns = {"body": TALK, "Score": [n % 9 for n in range(40)], "kind": list("aabb") * 10}
+    assert choose(columns)[0].label == "Score"
+    assert choose({**columns, "ViewCount": [*range(40)]})[0].label == "kind"
+    post = {"Title": [f"one of {n}" for n in range(40)], "Tags": ["<a><b>", "<c>"] * 20}
+    with pytest.raises(DataError, match="HW131"):
+        choose({**columns, **post})

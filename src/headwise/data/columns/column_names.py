@@ -204,6 +204,11 @@ def is_prediction(name: str) -> bool:
     return not _MACHINE_WORDS.isdisjoint(_parts_of(name))
 
 
+def is_voted_name(name: str) -> bool:
+    """Whether a column's name is one of posts that readers vote on (`num_comments`, `ViewCount`)."""
+    return "_".join(_parts_of(name)) in VOTED_NAMES
+
+
 def counts_reactions(name: str) -> bool:
     """Whether a column's name says that it counts what readers did with a post."""
     return not _REACTIONS.isdisjoint(_parts_of(name))

@@ -12,10 +12,10 @@ from headwise.data.columns.column_names import (
     LABEL_NAMES,
     RARELY_LABEL_NAMES,
     TEXT_NAMES,
-    VOTED_NAMES,
     counts_reactions,
     has_usual_name,
     is_prediction,
+    is_voted_name,
     join_text_parts,
     joined_column_names,
     most_usual_column,
@@ -221,7 +221,8 @@ def _text_column(columns: list[Column]) -> Column | None:
 
 def _without_votes(columns: list[Column]) -> list[Column]:
     """The columns without a `score` that counts the votes for a post."""
-    voted = any(normal_name(column.name) in VOTED_NAMES for column in columns)
+    voted = any(is_voted_name(column.name) for column in columns)
+    voted = voted or {"title", "tags"} <= {normal_name(column.name) for column in columns}
     counted = any(counts_reactions(column.name) and column.numbers for column in columns)
     return [
         column
