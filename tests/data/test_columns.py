@@ -432,3 +432,9 @@ def test_the_score_of_a_post_is_no_label():
     post = {"Title": [f"one of {n}" for n in range(40)], "Tags": ["<a><b>", "<c>"] * 20}
     with pytest.raises(DataError, match="HW131"):
         choose({**columns, **post})
+
+
+def test_names_of_files_are_no_texts_whatever_the_column_is_called():
+    columns = {"text": [f"data/{n}.txt" for n in range(40)], "label": list("aabb") * 10}
+    with pytest.raises(DataError, match=r"HW131.*'text' names files"):
+        choose(columns)

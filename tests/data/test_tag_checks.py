@@ -78,6 +78,8 @@ def test_other_letters_of_bioes(tags, expected):
         ("_ I-x", None),
         ("NN o B-x NN NN NN", None),
         ("O B_x B_y", None),  # nothing goes on
+        ("o o b-x o b-x b-y", ("b-x", "B-x")),
+        ("o o b-x o c-x", None),
         ("O B_x I_x NN NN NN", None),
         ("O person person", None),
         ("NN VB", None),

@@ -1,6 +1,6 @@
 """The doctor's findings on texts with any number of labels."""
 
-from headwise.data.doctor.diagnose import diagnose
+from headwise.data.doctor.diagnose import diagnose, doctor_files
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 
 
@@ -76,3 +76,10 @@ def test_columns_of_labels_are_those_of_the_first_file(write):
     assert {name: count for name, count, _ in found.files[0].classes} == {"bad": 6, "rude": 4}
     assert [name for name, _, _ in found.files[1].classes] == ["bad"]
     assert not find(found, "HW163")
+
+
+def test_a_missing_value_beside_lists_is_told(tmp_path):
+    rows = ["one text,\"['a', 'b']\"", "two texts,['a']", "three texts,nan", "four texts,['b']"] * 5
+    (path := tmp_path / "a.csv").write_text("\n".join(["text,labels", *rows]))
+    [finding] = [f for f in doctor_files([str(path)]).findings if f.code == "HW120"]
+    assert "the label 'nan', which may stand for none" in finding.message

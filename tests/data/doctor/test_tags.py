@@ -120,7 +120,7 @@ def test_missing_blank_lines_are_told(write, tmp_path):
     path.write_text("".join(f"to\tO\nport{n}\tB-LOC\n" for n in range(600)))
     found = {f.code: f for f in diagnose(ITEM_TYPES_BY_TASK["tag"], [str(path)]).findings}
     assert found["HW152"].severity == "warning"
-    assert "1 sentence of more than 512 words, the longest of 1,200" in found["HW152"].message
+    assert "1 sentence of more than 100 words, the longest of 1,200" in found["HW152"].message
     items = ITEM_TYPES_BY_TASK["tag"].read(str(path)).items
     with pytest.raises(DataError, match=r"one sentence of 1,200 words.*blank line after each sentence"):
         ITEM_TYPES_BY_TASK["tag"].split(items, 0.1)

@@ -4,7 +4,6 @@ from headwise.core.errors import ConfigError
 from headwise.data.columns.file_source import DataSource
 from headwise.data.columns.item_options import TagOptions
 from headwise.data.formats.conll import choose_token_columns, read_sentences, recognise, split_row
-from headwise.data.readers.tagged_files import read_tagged
 
 CONLL03 = "EU NNP I-NP I-ORG\nsays VBZ I-VP O\n\n-DOCSTART- -X- O O\n\nYes UH I-INTJ O"
 
@@ -237,12 +236,3 @@ def test_a_column_of_one_value_in_each_sentence_is_not_that_of_the_tags():
         [("Tom", "B-PER"), ("ran", "O")],
         [("Rome", "B-LOC"), ("is", "O"), ("far", "O")],
     ]
-
-
-def test_one_sentence_without_an_end_is_told(tmp_path):
-    words = "".join(f"word{n}\tO\nTom\tB-PER\n" for n in range(60))
-    (path := tmp_path / "a.conll").write_text(words)
-    [finding] = [found for found in read_tagged(path).findings if found.code == "HW152"]
-    assert finding.message == "one sentence of 120 words, as no blank line ends a sentence"
-    path.write_text(words + "\n" + words)
-    assert "HW152" not in {found.code for found in read_tagged(path).findings}

@@ -310,3 +310,15 @@ def test_heads_of_parses_are_no_tags(write):
 def test_words_that_do_not_count_for_a_model_are_no_class(write, fails, tags):
     path = write("a.jsonl", json.dumps({"tokens": ["Tom", "##my", "ran"], "ner_tags": tags}) + "\n")
     assert fails(read_tagged, path)[:2] == ("HW251", 1)
+
+
+def test_names_of_tags_are_preferred_to_their_numbers(write):
+    rows = [
+        {"tokens": ["Tom", "ran"], "ner_tags": [1, 0], "ner_tag_names": ["B-PER", "O"]},
+        {"tokens": ["it", "rains", "here"], "ner_tags": [0, 0, 0], "ner_tag_names": ["O", "O", "O"]},
+    ]
+    path = write("a.jsonl", "\n".join(map(json.dumps, rows)))
+    assert read_tagged(path).items[0].tags == ("B-PER", "O")
+    assert read_tagged(path, TagOptions(tag_column="ner_tags")).items[0].tags == ("1", "0")
+    plain = [{key: value for key, value in row.items() if key != "ner_tag_names"} for row in rows]
+    assert read_tagged(write("b.jsonl", "\n".join(map(json.dumps, plain)))).items[0].tags == ("1", "0")

@@ -189,7 +189,8 @@ def _possible_texts(columns: list[Column]) -> list[Column]:
     columns = [
         c
         for c in columns
-        if c.strings and (not c.identifies or (_is_text_named(c) and not c.is_machine_written))
+        if c.strings
+        and (not c.identifies or (_is_text_named(c) and not (c.is_machine_written or c.names_files)))
     ]
     lettered = [column for column in columns if column.has_letters]
     if any(not _is_label_named(c) and not c.is_categorical for c in lettered):

@@ -138,11 +138,17 @@ CHECKS: dict[type[ItemType] | type[LabelType], DoctorChecks] = {
             misread_labels.summary_rows,
             misread_labels.joined_labels,
             misread_labels.date_labels,
+            label_checks.missing_value_labels,
             label_checks.uneven_weights,
             shortcut_checks.leaks,
         ),
         across=(label_checks.unknown_labels,),
-        in_training=(label_checks.none_labels, misread_labels.joined_labels, label_checks.uneven_weights),
+        in_training=(
+            label_checks.none_labels,
+            label_checks.missing_value_labels,
+            misread_labels.joined_labels,
+            label_checks.uneven_weights,
+        ),
     ),
     NumericLabelType: DoctorChecks(
         single=(

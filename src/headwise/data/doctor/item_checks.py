@@ -183,6 +183,7 @@ def _named(counts: Mapping[str, int]) -> str:
 
 
 LONG = 512
+_LONG_ALONE = 100  # words of the only sentence of a file
 """Number of words above which a sentence may be several, with no blank line between them."""
 
 _FEW_TAGS = 10  # spans of a type
@@ -231,7 +232,8 @@ def conflicting_tags(file: CheckedFile) -> Iterator[Finding]:
 def unbroken_sentences(file: CheckedFile) -> Iterator[Finding]:
     """Sentences that are surely several, as half of them or more are long."""
     if _is_unbroken(file):
-        message = f"{file.count(len(_long_sentences(file)))} of more than {LONG} words"
+        least = _LONG_ALONE if len(file.items) == 1 else LONG
+        message = f"{file.count(len(_long_sentences(file)))} of more than {least} words"
         message += f", the longest of {max(file.sizes):,}"
         fix = "put a blank line after each sentence"
         if file.data.format == "spans":
@@ -251,7 +253,8 @@ def long_sentences(file: CheckedFile) -> Iterator[Finding]:
 
 
 def _long_sentences(file: CheckedFile) -> list[int]:
-    return [n for n, size in enumerate(file.sizes) if size > LONG]
+    least = _LONG_ALONE if len(file.items) == 1 else LONG
+    return [n for n, size in enumerate(file.sizes) if size > least]
 
 
 def _is_unbroken(file: CheckedFile) -> bool:

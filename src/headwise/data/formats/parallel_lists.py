@@ -3,6 +3,7 @@
 A list may be written as a text, such as `DT NN` or `O,B-PER`.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from headwise.data.columns.cell_values import as_text
 from headwise.data.columns.column_names import TEXT_NAMES, name_rank, normal_name
 from headwise.data.columns.file_source import most_true
+from headwise.data.formats.tag_checks import marks_entities
 
 TOKEN_NAMES = ("tokens", "words")
 TAG_NAMES = (
@@ -138,6 +140,20 @@ class ParallelLists:
         ]
         places = {name: name_rank(name, TAG_NAMES) for name in as_long}
         return sorted(as_long, key=lambda name: len(TAG_NAMES) if (at := places[name]) is None else at)
+
+    def _elements(self, name: str | None) -> list[str]:
+        """The elements of the lists of a field."""
+        lists = (value for row in self.rows if isinstance(value := pieces_of(row.get(name or "")), list))
+        return [as_text(element) for value in lists for element in value]
+
+    def holds_numbers(self, name: str | None) -> bool:
+        """Whether the lists of a field hold nothing but whole numbers."""
+        elements = self._elements(name)
+        return bool(elements) and all(map(str.isdecimal, elements))
+
+    def marks_spans(self, name: str) -> bool:
+        """Whether the lists of a field hold tags that mark spans."""
+        return marks_entities(Counter(self._elements(name)))
 
     @cached_property
     def _facts(self) -> dict[str, _TagFacts]:

@@ -101,6 +101,7 @@ def nonstandard_span_tag(tags: Mapping[str, int]) -> tuple[str, str] | None:
     ):
         return outside[0], "O"
     begun = any("B" in marks and len(marks) > 1 for marks in letters.values())
+    begun = begun or ("o" in tags and all(tag.startswith("b-") for tag in strange))
     fitting = sum(tags[tag] for tag in respelled)
     if (
         not strange

@@ -79,6 +79,8 @@ def choose_lists(
     first = token or lists.token_field() or next((n for n in names if normal_name(n) in TOKEN_NAMES), "")
     candidates = lists.tag_fields(first)
     tag_list = tag or next(iter(candidates), None)
+    if not tag and lists.holds_numbers(tag_list):  # beside which their names may stand
+        tag_list = next(filter(lists.marks_spans, candidates), tag_list)
     for list_name, what, flag in ((first, "tokens", "--token-column"), (tag_list, "tags", "--tag-column")):
         if list_name not in names and (labelled or list_name):
             problem = f"there is no list {list_name!r}" if list_name else f"a list of {what} is not found"

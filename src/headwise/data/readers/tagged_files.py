@@ -43,7 +43,6 @@ from headwise.data.items.examples import TaggedSentence
 from headwise.data.readers.file_sets import null_text_notes
 from headwise.data.readers.tag_format_guess import guess_tagged_format
 
-_LONG = 100  # words of the only sentence of a file
 _TOKEN_PER_ROW = ("columns", "table")  # formats with one token per row
 
 
@@ -322,10 +321,7 @@ def _report_invalid_tags(
 
 
 def _findings(data: TaggedData) -> Iterator[Finding]:
-    """Warnings on tags that mark no spans, on entities without a begin, on one sentence without an end."""
-    if data.format == "columns" and len(data.items) == 1 and data.tokens > _LONG:
-        message = f"one sentence of {data.tokens:,} words, as no blank line ends a sentence"
-        yield Finding("warning", "HW152", message, (data.path,), "write a blank line after each sentence")
+    """Warnings on tags that mark no spans, and on entities without a begin."""
     if data.labels and all(tag.isdecimal() for tag in data.labels):
         numbers = abbreviate(sorted(data.labels, key=lambda tag: (len(tag), tag)))
         message = f"tags that are numbers ({numbers}): each is learnt as a class of single words"
