@@ -226,3 +226,11 @@ def test_a_label_beside_the_probabilities_of_a_model_is_the_label(write, name):
     assert any("other columns that may be the label: 'pred_label'" in note for note in data.notes)
     alone = write("g.csv", "\n".join(["text,pred_label", *(",".join(row.split(",")[:2]) for row in rows)]))
     assert read(alone).columns.label == "pred_label"
+
+
+def test_probabilities_of_ranked_labels_are_not_those_of_the_ranks(write, fails):
+    rows = [f"text no {n},{'ab'[n % 2]},0.9,{'ba'[n % 2]},0.1" for n in range(20)]
+    path = write("f.csv", "\n".join(["text,Class 1,Confidence 1,Class 2,Confidence 2", *rows]))
+    assert fails(read, path)[0] == "HW131"
+    numbered = [f"text no {n},0.{n % 9 + 1},0.{9 - n % 9}" for n in range(20)]
+    assert {*read(write("g.csv", "\n".join(["text,prob_1,prob_2", *numbered]))).labels} == {"1", "2"}
