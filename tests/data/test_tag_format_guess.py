@@ -84,7 +84,7 @@ def test_a_table_of_texts_is_no_file_of_tagged_words():
     "text",
     [
         '[["a good film", "pos"], ["a bad film", "neg"]]',
-        '[{"sentence": 0, "word": "EU", "tag": "B-ORG"}, {"sentence": 0, "word": "ran", "tag": "O"}]',
+        '[{"word": "EU", "tag": "B-ORG"}, {"word": "ran", "tag": "O"}]',
     ],
 )
 def test_json_of_another_shape_is_no_file_of_columns(text):

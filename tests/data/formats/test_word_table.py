@@ -1,5 +1,7 @@
 """A word a row of a csv that says of which sentence it is."""
 
+import json
+
 import pytest
 
 from headwise.data.columns.item_options import TagOptions
@@ -136,3 +138,25 @@ def test_the_sentence_itself_may_stand_beside_its_words(write):
     assert [" ".join(item.tokens) for item in read_tagged(path).items] == sentences
     terms = [f"{text},{text.split()[1]},{'xy'[n % 2]}" for n, text in enumerate(sentences * 3)]
     assert infer_task(write("terms.csv", "\n".join(["sentence,word,label", *terms])), {})[0] == "classify"
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_objects_with_a_word_each_are_such_a_table(write, indent):
+    rows = [
+        {"sentence_id": n, "word": word, "pos": None if word == "ran" else "X", "tag": tag}
+        for n in range(3)
+        for word, tag in (("Tom", "B-per"), ("ran", "O"), (f"{n}.", "O"))
+    ]
+    path = write("a.json", json.dumps(rows, indent=indent))
+    assert infer_task(path, {})[0] == "tag"
+    data = read_tagged(path)
+    assert [item.tokens for item in data.items] == [("Tom", "ran", f"{n}.") for n in range(3)]
+    assert [item.tags for item in data.items] == [("B-per", "O", "O")] * 3
+    assert data.items[0].columns["pos"] == ("X", "", "X")
+    lines = write("b.jsonl", "\n".join(map(json.dumps, rows)))
+    assert [item.line for item in read_tagged(lines).items] == [1, 4, 7]
+
+
+def test_objects_without_a_sentence_are_no_such_table(write, fails):
+    rows = [{"word": word, "tag": tag} for word, tag in (("Tom", "B-per"), ("ran", "O")) * 9]
+    assert fails(read_tagged, write("a.json", json.dumps(rows)))[0] == "HW259"

@@ -1,4 +1,5 @@
-"""A csv with one word per row and a column that identifies the sentence, as in Kaggle's NER corpus.
+"""A table with one word per row and a column that identifies the sentence, as in Kaggle's NER corpus: a
+csv, or JSON with an object per word.
 
     Sentence #,Word,POS,Tag
     Sentence: 1,Tom,NNP,B-per
@@ -14,12 +15,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
 
+from headwise.data.columns.cell_values import as_text
 from headwise.data.columns.column_names import most_usual_column
-from headwise.data.columns.file_source import DataSource, fraction_true, most_true
+from headwise.data.columns.file_source import DataSource, fraction_true, look_ahead, most_true
 from headwise.data.columns.item_options import TagOptions
 from headwise.data.columns.named_columns import check_distinct_columns, find_column
 from headwise.data.errors import DataError
 from headwise.data.files.text_lines import Line
+from headwise.data.formats import jsonl
 from headwise.data.formats.conll import TAG_NAMES, TOKEN_NAMES, Block, TokenColumns, check_cells
 from headwise.data.formats.csv import read_cells
 from headwise.data.formats.csv_records import Cells
@@ -33,14 +36,13 @@ SENTENCE_NAMES = (
 )
 """Usual names of the column that identifies the sentence, the most certain first."""
 
+_NO_LINE = -1  # of the names of the fields of JSON
 _LONGEST = 4  # words of a sentence identifier
 _MOST_WORDS = 100  # of a sentence without a name and without a blank line after it
 
 
 def recognise(head: Sequence[Line], *, labelled: bool = True) -> str | None:
     """The reason why lines look like such a table, or None: a usual header above single words."""
-    if head and head[0][1].lstrip().startswith("{"):  # JSON: to guess a delimiter of long lines takes long
-        return None
     rows = _rows(head)
     if len(rows) < 2:
         return None
@@ -54,6 +56,11 @@ def recognise(head: Sequence[Line], *, labelled: bool = True) -> str | None:
     words = [cells[i] for cells in below for i in (token, tag) if i is not None]
     if not below or fraction_true(" " in word for word in words) > 0.05:
         return None
+    is_json = rows[0][0] == _NO_LINE
+    if is_json and (
+        sentence is None or any(cell[:1] in ("[", "{") for cell in chain(*below) if len(cell) > 1)
+    ):
+        return None  # JSON has no blank lines between sentences; its lists are read elsewhere
     if sentence is None:
         tags = Counter(cells[tag] for cells in below if tag is not None and cells[tag])
         if "\t" in head[0][1] or len(tags) < 2 or not marks_entities(tags):
@@ -74,7 +81,22 @@ def recognise(head: Sequence[Line], *, labelled: bool = True) -> str | None:
 
 def _rows(head: Sequence[Line]) -> list[Cells]:
     quiet = DataSource("", report=lambda error: None)
-    return list(read_cells(iter(head), quiet))
+    return list(_word_rows(iter(head), quiet))
+
+
+def _word_rows(lines: Iterator[Line], source: DataSource) -> Iterator[Cells]:
+    """The rows of a csv, or those of JSON with an object per word: the names of its fields, which stand in
+    no line, and the values of each object."""
+    first, lines = look_ahead(lines, count=1)
+    if not first or not first[0][1].lstrip().startswith(("{", "[")):
+        yield from read_cells(lines, source)
+        return
+    names: list[str] = []
+    for line, fields in jsonl.read_records(lines, source):
+        if not names:
+            names = [*fields]
+            yield _NO_LINE, names
+        yield line, [as_text(fields.get(name)) for name in names]
 
 
 def choose_word_columns(
@@ -136,7 +158,7 @@ def read_sentences(
     """
     rows: Block = []
     name = ""
-    named_rows = _rows_of_sentences(read_cells(lines, source), sentence)
+    named_rows = _rows_of_sentences(_word_rows(lines, source), sentence)
     for number, cells, sentence_name in chain(named_rows, [(0, [], "")]):
         if number == layout.header:
             continue
