@@ -20,6 +20,7 @@ TINY = {
     "encoder": {"layers": 1, "heads": 2, "head_size": 4, "width": 8},
     "words": {"vector_size": 8},
     "base": {"name": "none"},  # with one, three more are trained: see test_classifier
+    "train": {"refit": False},  # which trains once more, as where a test has a `train` of its own
 }
 
 
