@@ -581,3 +581,10 @@ def test_elements_that_are_null_are_counted(write):
     path = write("ner.json", json.dumps({"classes": ["PER", "LOC"], "annotations": annotations}))
     data = ITEM_TYPES_BY_TASK["tag"].read(path)
     assert "elements that are null, left out: 3" in data.notes
+
+
+def test_classifications_that_are_no_list_are_none(write):
+    values = (True, None, [{"classname": "a"}], [{"classname": "b"}])
+    rows = [{"content": f"text no {n}", "classifications": value} for n, value in enumerate(values)]
+    data = ITEM_TYPES_BY_TASK["classify"].read(write("a.jsonl", "\n".join(map(json.dumps, rows))))
+    assert [(item.text, item.label) for item in data.items] == [("text no 2", "a"), ("text no 3", "b")]

@@ -297,3 +297,11 @@ def test_rows_come_back_from_every_envelope_in_every_document(texts, kind, docum
         text = "\n".join(map(json.dumps, records))
     found = read_records(enumerate(text.split("\n"), start=1), DataSource("a.json"))
     assert [{name: record.fields[name] for name in ("text", "label")} for record in found] == rows
+
+
+def test_an_object_as_type_names_no_type(write):
+    rows = [
+        {"text": f"text {n}", "label": "ab"[n % 2], "kind": {"id": 1, "type": {"a": 1}, "b": 2}}
+        for n in range(6)
+    ]
+    assert len(read_examples(write("a.jsonl", "\n".join(map(json.dumps, rows)))).items) == 6

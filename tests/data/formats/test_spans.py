@@ -428,3 +428,9 @@ def test_types_with_a_confidence_and_an_empty_list_of_labels_of_the_text(write):
     path = write("a.jsonl", json.dumps({"text": "Tom ran", "labels": [], "entities": entities}) + "\n")
     assert infer_task(path, {})[0] == "tag"
     assert read_tagged(path).items[0].tags == ("B-PER", "O")
+
+
+def test_a_nameless_field_is_not_the_text_of_a_span(write):
+    spans = [{"start": 0, "end": 3, "label": "PER", "": 7}]
+    path = write("a.jsonl", json.dumps({"text": "Tom ran", "spans": spans}) + "\n")
+    assert read_tagged(path).items[0].tags == ("B-PER", "O")

@@ -176,7 +176,8 @@ def lighttag_texts(records: Iterator[Record], source: DataSource) -> Iterator[Re
 
 def _lighttag_labels(fields: JsonMapping) -> list[str] | None:
     parts = fields.get("classifications")
-    names = [part.get("classname") for part in parts if isinstance(part, dict)] if parts else []
+    listed = parts if isinstance(parts, list) else []
+    names = [part.get("classname") for part in listed if isinstance(part, dict)]
     return [name for name in names if isinstance(name, str)] or None
 
 

@@ -194,7 +194,10 @@ def _is_typed(value: object) -> bool:
 
 def _is_property(value: object) -> bool:
     """Whether an object has an id, a type and a value of this name."""
-    return isinstance(value, dict) and len(value) == 3 and {"id", "type", value.get("type")} == {*value}
+    if not isinstance(value, dict) or len(value) != 3:
+        return False
+    kind = value.get("type")
+    return isinstance(kind, str) and {"id", "type", kind} == {*value}
 
 
 def _property_value(value: JsonMapping) -> Any:

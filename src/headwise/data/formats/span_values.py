@@ -44,7 +44,7 @@ def parse_span(raw: object) -> CharacterSpan | None:
         if end is None and isinstance(start, int) and isinstance(length, int):
             end = start + length
         field = next((name for name in WRITTEN_NAMES if isinstance(raw.get(name), str) and raw[name]), None)
-        written, is_value = raw.get(field or ""), field == "value"
+        written, is_value = raw[field] if field else None, field == "value"
     elif isinstance(raw, list) and len(raw) in (3, 4):
         start, end, kind = raw[:3]
         if isinstance(start, str):  # the type first, as Argilla writes it
