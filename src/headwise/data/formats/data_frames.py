@@ -64,7 +64,8 @@ def lines_of_frame(lines: Iterator[Line], path: str, notes: list[str]) -> Iterat
     if frame is None:
         return iter(taken)
     notes.append(
-        f"a data frame in one JSON object ({frame.shape}), whose rows are counted: {len(frame.rows):,}"
+        f"a data frame in one JSON object ({frame.shape}), whose rows are counted: {len(frame.rows):,}; "
+        "to_json(PATH, orient='records', lines=True) writes files of any size"
     )
     names = [json.dumps("" if name is None else as_text(name)) for name in frame.names]
     return ((number, _object_line(names, row)) for number, row in enumerate(frame.rows, start=1))
