@@ -1,5 +1,4 @@
 import contextlib
-import copy
 import csv
 import io
 import json
@@ -16,7 +15,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from headwise.app.cli import main, short_help
+from headwise.app.cli import main
 
 LABELS = ["bad", "good"]
 WORDS = [f"w{i}" for i in range(50)]
@@ -25,47 +24,6 @@ WORDS = [f"w{i}" for i in range(50)]
 @pytest.fixture(autouse=True)
 def _fits_once(fits_once):
     """For all commands."""
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _arguments_once():
-    """cyclopts looks through the annotations of a command once, not for each command line: that takes ten
-    milliseconds. These are no public parts of it; where they are elsewhere, it is done each time."""
-    patch = pytest.MonkeyPatch()
-    with contextlib.suppress(ImportError, AttributeError):
-        from cyclopts.argument import ArgumentCollection
-
-        assemble, templates = ArgumentCollection._from_callable.__func__, {}
-
-        def once(cls, command, *parameters, **options):
-            if "reserved" not in options:  # for the groups of a command alone
-                return assemble(cls, command, *parameters, **options)
-            options["reserved"] = tuple(options["reserved"])
-            key = (command, parameters, *options.items())
-            if key not in templates:
-                templates[key] = assemble(cls, command, *parameters, **options)
-            return _unused_copy(templates[key])
-
-        patch.setattr(ArgumentCollection, "_from_callable", classmethod(once))
-    short, trains = short_help.train_without, {}
-
-    def train_without(omit):
-        """The same function for the same flags, so that it is looked through once."""
-        key = frozenset((section, frozenset(names)) for section, names in omit.items())
-        return trains.get(key) or trains.setdefault(key, short(omit))
-
-    patch.setattr(short_help, "train_without", train_without)
-    yield
-    patch.undo()
-
-
-def _unused_copy(arguments):
-    """Arguments whose tokens are their own."""
-    twins = {id(argument): copy.copy(argument) for argument in arguments}
-    for twin in twins.values():
-        twin.tokens = []
-        twin.children = type(arguments)(twins[id(child)] for child in twin.children)
-    return type(arguments)(twins.values())
 
 
 @pytest.fixture(scope="session")
