@@ -60,7 +60,8 @@ class TrainConfig:
     device: str = "auto"
     """Device: auto, cpu, cuda, ..."""
     checkpoint_seconds: float = 60.0
-    """Seconds between saves of the training state, in addition to the end of each epoch."""
+    """Seconds between saves of the training state within an epoch. It is also saved at the end of an
+    epoch if the last save is a second old."""
 
     def __post_init__(self) -> None:
         check_range(self, "epochs", "batch_texts", "batch_tokens", "accumulate", low=1)

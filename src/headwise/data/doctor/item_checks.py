@@ -183,8 +183,8 @@ def _named(counts: Mapping[str, int]) -> str:
 
 
 LONG = 512
-_LONG_ALONE = 100  # words of the only sentence of a file
 """Number of words above which a sentence may be several, with no blank line between them."""
+_LONG_ALONE = 100  # the same of the only sentence of a file
 
 _FEW_TAGS = 10  # spans of a type
 
@@ -232,8 +232,7 @@ def conflicting_tags(file: CheckedFile) -> Iterator[Finding]:
 def unbroken_sentences(file: CheckedFile) -> Iterator[Finding]:
     """Sentences that are surely several, as half of them or more are long."""
     if _is_unbroken(file):
-        least = _LONG_ALONE if len(file.items) == 1 else LONG
-        message = f"{file.count(len(_long_sentences(file)))} of more than {least} words"
+        message = f"{file.count(len(_long_sentences(file)))} of more than {_usual_most(file)} words"
         message += f", the longest of {max(file.sizes):,}"
         fix = "put a blank line after each sentence"
         if file.data.format == "spans":
@@ -253,8 +252,12 @@ def long_sentences(file: CheckedFile) -> Iterator[Finding]:
 
 
 def _long_sentences(file: CheckedFile) -> list[int]:
-    least = _LONG_ALONE if len(file.items) == 1 else LONG
-    return [n for n, size in enumerate(file.sizes) if size > least]
+    most = _usual_most(file)
+    return [n for n, size in enumerate(file.sizes) if size > most]
+
+
+def _usual_most(file: CheckedFile) -> int:
+    return _LONG_ALONE if len(file.items) == 1 else LONG
 
 
 def _is_unbroken(file: CheckedFile) -> bool:

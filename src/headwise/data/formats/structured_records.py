@@ -25,10 +25,11 @@ _LEAST_WORDS = 3  # of fields with as many words each
 def read_structured(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
     """The records of JSON, of Rasa's training data, or of a csv file whose cells hold lists and objects."""
     head, lines = look_ahead(lines, count=200)
-    if not _is_json(head) and rasa.recognise([text for _, text in head]):
+    is_json = _is_json(head)
+    if not is_json and rasa.recognise([text for _, text in head]):
         yield from rasa.read_records(lines, source)
         return
-    if _is_json(head):
+    if is_json:
         records = jsonl.read_records(lines, source)
     else:
         table = records_from_rows(csv.read_cells(lines, source), source)
@@ -37,7 +38,7 @@ def read_structured(lines: Iterator[Line], source: DataSource) -> Iterator[Recor
     rows = [record.fields for record in first_records]
     if columns := entity_rows.recognise(rows):
         records = entity_rows.texts_with_spans(records, source, columns)
-    elif not _is_json(head) and word_tag_pairs.recognise(rows):
+    elif not is_json and word_tag_pairs.recognise(rows):
         records = word_tag_pairs.parallel_lists(records, source)
     yield from records
 
