@@ -12,7 +12,7 @@ import json
 import signal
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from difflib import get_close_matches
@@ -294,7 +294,7 @@ class Bench(ABC):
 
 
 @contextmanager
-def stoppable() -> Iterator[list[str]]:
+def stoppable() -> Generator[list[str]]:
     """Ctrl-C and SIGTERM end what is done within it with a sentence; the list it gives has one then."""
     stopped: list[str] = []
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -337,7 +337,7 @@ def listening(show: Callable[[EpochReport], None]) -> Reporter:
 
     class Listening(Reporter):
         @contextmanager
-        def training(self, recipe: Any, primary_metric: str, unit: str) -> Iterator[Callable[[Any], None]]:
+        def training(self, recipe: Any, primary_metric: str, unit: str) -> Generator[Callable[[Any], None]]:
             yield show
 
     return Listening()

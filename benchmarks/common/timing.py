@@ -9,7 +9,7 @@ Time each self-attention layer of an encoder; compare it with its floor and othe
 
 import statistics
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -340,7 +340,7 @@ def choose_clock() -> tuple[str, Callable[[], float]]:
 
 
 @contextmanager
-def training_mode(module: nn.Module, *, training: bool) -> Iterator[None]:
+def training_mode(module: nn.Module, *, training: bool) -> Generator[None]:
     """Within this context, `module` is in training or evaluation mode; its mode is restored afterwards."""
     before = module.training
     module.train(training)

@@ -16,7 +16,7 @@ from headwise.core.folder_layout import CARD, CONFIG, LIMITS, WEIGHTS
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
     from headwise.nn.networks.trained_models import ModelType, TrainedModel
 
@@ -166,7 +166,7 @@ def _hub() -> Any:
 
 
 @contextmanager
-def _hub_errors(repo: str) -> "Iterator[None]":
+def _hub_errors(repo: str) -> "Generator[None]":
     """Converts errors of the hub to a `ConfigError` that names the repository."""
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError
 

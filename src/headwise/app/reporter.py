@@ -1,6 +1,6 @@
 """Reporters: receive messages and progress of a workflow; the default ignores them."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,14 +30,14 @@ class Reporter:
         """Receive a warning."""
 
     @contextmanager
-    def working(self, text: str) -> Iterator[None]:
+    def working(self, text: str) -> Generator[None]:
         """Context of a step that takes long and reports nothing, with its description."""
         yield
 
     @contextmanager
     def training(
         self, run_config: "RunConfig", primary_metric: str, unit: str
-    ) -> "Iterator[Callable[[EpochReport], None]]":
+    ) -> "Generator[Callable[[EpochReport], None]]":
         """Context of a training run. Its value is called with a `headwise.training.loop.EpochReport`
         after each update and each epoch.
 
@@ -52,12 +52,12 @@ class Reporter:
         """Receive the name of a step of a training run other than an epoch, or of another command."""
 
     @contextmanager
-    def reading(self, file: Path, resumed: int, *, shown: bool) -> Iterator[ProgressCallback]:
+    def reading(self, file: Path, resumed: int, *, shown: bool) -> Generator[ProgressCallback]:
         """Context of the predictions of a file; an interrupted run has predicted `resumed` items of it."""
         yield lambda _items, _line: None
 
     @contextmanager
-    def teacher_progress(self) -> Iterator[ProgressCallback]:
+    def teacher_progress(self) -> Generator[ProgressCallback]:
         """Context of a teacher's predictions; its value receives the numbers of read and of all texts."""
         yield lambda _texts, _all: None
 
@@ -87,14 +87,14 @@ class CallbackReporter(Reporter):
         self.reporter.warn(text)
 
     @contextmanager
-    def working(self, text: str) -> Iterator[None]:
+    def working(self, text: str) -> Generator[None]:
         with self.reporter.working(text):
             yield
 
     @contextmanager
     def training(
         self, run_config: "RunConfig", primary_metric: str, unit: str
-    ) -> "Iterator[Callable[[EpochReport], None]]":
+    ) -> "Generator[Callable[[EpochReport], None]]":
         from headwise.training.callbacks import notifying
 
         for callback in self.callbacks:
@@ -106,7 +106,7 @@ class CallbackReporter(Reporter):
         self.reporter.stage(text)
 
     @contextmanager
-    def teacher_progress(self) -> Iterator[ProgressCallback]:
+    def teacher_progress(self) -> Generator[ProgressCallback]:
         with self.reporter.teacher_progress() as report:
             yield report
 

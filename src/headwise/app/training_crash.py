@@ -6,7 +6,7 @@ the error again. Signals, a full disk and too little memory are no such errors.
 
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -26,7 +26,7 @@ _STEPS = {
 
 
 @contextmanager
-def crash_as_error(output: Path) -> Iterator[None]:
+def crash_as_error(output: Path) -> Generator[None]:
     """Turn an unexpected exception of a training run into an error, with its traceback in a file.
 
     Raises:

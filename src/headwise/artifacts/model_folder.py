@@ -10,7 +10,7 @@ import math
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BufferedReader
@@ -53,7 +53,7 @@ class StoreError(HeadwiseError):
 
 
 @contextmanager
-def open_plain(path: Path) -> Iterator[tuple[BufferedReader, int]]:
+def open_plain(path: Path) -> Generator[tuple[BufferedReader, int]]:
     """Open a regular file for reading; yields the file and its size in bytes.
 
     Raises:

@@ -9,7 +9,7 @@ locks (some network drives) nothing is locked.
 import os
 import platform
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
@@ -19,7 +19,7 @@ from headwise.core.folder_layout import LOCK, RUN_FOLDER
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
+def locked(folder: Path) -> Generator[None]:
     """Hold the lock of `folder` within this context. Folders that were created for the lock are removed
     afterwards if they are empty.
 
@@ -60,7 +60,7 @@ def _unsaved(folder: Path, error: OSError) -> HeadwiseError:
 
 
 @contextmanager
-def locked_file(path: Path, *, otherwise: str = "another --output") -> Iterator[None]:
+def locked_file(path: Path, *, otherwise: str = "another --output") -> Generator[None]:
     """Hold the lock of a file within this context; the file is created if it does not exist. On Windows
     nothing is locked, as the lock would prevent reading, too.
 
@@ -125,7 +125,7 @@ def _lock(file: IO[Any]) -> None:
 
 
 @contextmanager
-def atomic_output(path: Path) -> Iterator[Path]:
+def atomic_output(path: Path) -> Generator[Path]:
     """Yields the path of a temporary file that replaces `path` at the end, or is removed on failure. A
     device is written directly.
 

@@ -4,7 +4,7 @@ A killed run leaves nothing: the file has no entry in any folder (or, on Windows
 closed).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -20,7 +20,7 @@ _folder: ContextVar[Path | None] = ContextVar("folder", default=None)
 
 
 @contextmanager
-def scratch_folder(folder: Path) -> Iterator[None]:
+def scratch_folder(folder: Path) -> Generator[None]:
     """Put scratch files on the disk of this folder within this context; else they are where the system has
     its temporary files, which may be memory."""
     token = _folder.set(folder)

@@ -6,7 +6,7 @@ are made of: links, addresses, mentions, tags, emoji and emoticons are one token
 `whitespace` is for text that is tokenised already.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import chain
 from typing import Protocol
@@ -244,7 +244,7 @@ class NormalizingTokenizer:
         return words
 
     @contextmanager
-    def caching(self, most: int = 8_000_000) -> Iterator[None]:
+    def caching(self, most: int = 8_000_000) -> Generator[None]:
         """Cache the words of texts within this context, up to `most` words (8 bytes each): a training run
         cuts each text several times."""
         if self._memo is not None:
@@ -270,7 +270,7 @@ TOKENIZERS: dict[str, Tokenizer] = {
 
 
 @contextmanager
-def remembered_words() -> Iterator[None]:
+def remembered_words() -> Generator[None]:
     """Keep the words of texts within this context (see `NormalizingTokenizer.remembered`)."""
     with ExitStack() as stack:
         for tokenizer in _NORMALIZING:

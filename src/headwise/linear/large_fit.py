@@ -7,7 +7,7 @@ a few bytes per text and column. Of a baseline, blocks and penalty are chosen on
 """
 
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from typing import cast
@@ -86,7 +86,7 @@ def cross_validated_large(
     settings: LinearSettings | None = None,
     calibrated: bool = True,
     step: StepReporter = ignore_step,
-) -> Iterator[CrossValidatedSettings]:
+) -> Generator[CrossValidatedSettings]:
     """What `headwise.linear.linear_fit.cross_validated` gives, for very many texts.
 
     Vectors and numbers are scaled by those of the sample. Out-of-fold scores are those of two folds, which

@@ -4,7 +4,7 @@
 as a search for label errors, save its fit.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import cast
@@ -136,7 +136,7 @@ def cross_validated(
     calibrated: bool = True,
     previous: LinearWarmStart | None = None,
     step: StepReporter = ignore_step,
-) -> Iterator[CrossValidatedSettings]:
+) -> Generator[CrossValidatedSettings]:
     """Context with the settings and the out-of-fold scores of a linear model of words, word pairs,
     character n-grams and, if given, vectors of the texts. Within it, the model can be fitted.
 

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -81,7 +81,7 @@ def format_of(path: Path | None, forms: Mapping[str, str], usual: str, *, advice
 
 
 @contextmanager
-def open_output(path: Path | None, *, append: bool = False, atomic: bool = False) -> Iterator[IO[bytes]]:
+def open_output(path: Path | None, *, append: bool = False, atomic: bool = False) -> Generator[IO[bytes]]:
     """Open a file for predictions, compressed by its suffix; None is standard output.
 
     Args:
@@ -114,7 +114,7 @@ def open_output(path: Path | None, *, append: bool = False, atomic: bool = False
 
 
 @contextmanager
-def reporting_write_errors(path: Path | str) -> Iterator[None]:
+def reporting_write_errors(path: Path | str) -> Generator[None]:
     """Convert an `OSError` about this file, or a file in this folder, to an `OutputError`. A closed pipe
     and errors about other files are passed on.
 

@@ -5,7 +5,7 @@ transforms. `exclude_from_compile` excludes a function from `torch.compile`. `ch
 the backward pass computes the function again.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar, cast
@@ -22,7 +22,7 @@ Backward = TypeVar("Backward", bound=Callable[..., object])
 
 
 @contextmanager
-def cacheable_tensors() -> Iterator[None]:
+def cacheable_tensors() -> Generator[None]:
     """Within this context, tensors are created outside inference mode, whose tensors cannot be used in
     later training, and outside `torch.func` transforms such as a Hessian, whose tensors are invalid after
     the transform ends.

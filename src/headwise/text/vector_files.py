@@ -6,7 +6,7 @@ import lzma
 import warnings
 import zlib
 from collections import Counter
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Generator, Iterator
 from contextlib import contextmanager
 from functools import partial
 from io import BufferedReader
@@ -76,7 +76,7 @@ _MAGIC: dict[bytes, Callable[[IO[bytes]], Any]] = {
 
 
 @contextmanager
-def _open(path: Path) -> Iterator[IO[bytes]]:
+def _open(path: Path) -> Generator[IO[bytes]]:
     """Open a file, decompressed, for reading bytes; errors become `VectorsError`."""
     try:
         with path.open("rb") as raw:

@@ -1,6 +1,6 @@
 """The training procedure of all tasks: from the parts of the data to a trained model on a device."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -49,7 +49,7 @@ def pick_device(name: torch.device | str) -> torch.device:
 
 
 @contextmanager
-def default_float32_cpu() -> Iterator[None]:
+def default_float32_cpu() -> Generator[None]:
     """Create modules in float32 and on the CPU within this context, whatever `torch.set_default_dtype` and
     `torch.set_default_device` say."""
     before = torch.get_default_dtype()

@@ -1,6 +1,6 @@
 """Fits shared by the runs of a search, which trains many encoders with the same linear model."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from copy import deepcopy
@@ -14,7 +14,7 @@ _cache: ContextVar[JsonObject | None] = ContextVar("cache", default=None)
 
 
 @contextmanager
-def memoizing(cache: JsonObject) -> Iterator[None]:
+def memoizing(cache: JsonObject) -> Generator[None]:
     """Memoize `memoized` fits in a dictionary within this context."""
     token = _cache.set(cache)
     try:

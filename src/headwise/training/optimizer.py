@@ -5,7 +5,7 @@ them, as their moments decay slowly. `RowUpdates` postpones the steps of a row u
 what a row has missed is a sum that all rows of the same last step share.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
@@ -49,7 +49,7 @@ class AdamW:
         self._rows = {embedding.weight: RowUpdates(embedding) for embedding in embeddings}
 
     @contextmanager
-    def postponed(self) -> Iterator[None]:
+    def postponed(self) -> Generator[None]:
         """Postpone the updates of rows of the embeddings within this context; at its end all are done."""
         for updates in self._rows.values():
             updates.embedding.before_lookup = updates.apply_postponed

@@ -12,7 +12,7 @@ import json
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from logging import getLogger
@@ -234,7 +234,7 @@ class RecordedSignals(list[int]):
 
 
 @contextmanager
-def record_signals() -> Iterator[RecordedSignals]:
+def record_signals() -> Generator[RecordedSignals]:
     """Record Ctrl-C, SIGTERM and SIGHUP (a closed terminal) for the training loop, which checks between
     updates; a second signal acts at once. Ignored signals, as under nohup, stay ignored."""
     caught = RecordedSignals()

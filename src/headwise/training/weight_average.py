@@ -1,6 +1,6 @@
 """The moving average of a model's weights, which is evaluated and kept in place of the weights."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 
 import torch
@@ -27,7 +27,7 @@ class WeightAverage:
             value.lerp_(self._parameters[name].detach(), 1 - decay)
 
     @contextmanager
-    def applied(self) -> Iterator[None]:
+    def applied(self) -> Generator[None]:
         """Replace the parameters by their average within this context."""
         current = {name: self._parameters[name].detach().clone() for name in self._values}
         self._put(self._values)

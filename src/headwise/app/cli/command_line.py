@@ -2,7 +2,7 @@
 subcommand is imported only when it is called."""
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from inspect import BoundArguments
 from typing import Any, Literal
@@ -259,7 +259,7 @@ class _Notes(logging.Handler):
 
 
 @contextmanager
-def _log_to_console() -> Iterator[None]:
+def _log_to_console() -> Generator[None]:
     """Within this context, log records of the package are printed as notes."""
     log, handler = logging.getLogger("headwise"), _Notes(logging.INFO)
     before = log.level

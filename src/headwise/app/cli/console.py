@@ -11,7 +11,7 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Self
@@ -128,7 +128,7 @@ SILENCE = 60.0
 
 
 @contextmanager
-def working(text: str) -> Iterator[Callable[[str], None]]:
+def working(text: str) -> Generator[Callable[[str], None]]:
     """Show a status line on the terminal within this context; messages are printed above it. Logs have
     lines instead (see `_StepLog`), also those with colours, as each frame would be a line there.
 

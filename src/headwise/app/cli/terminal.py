@@ -7,7 +7,7 @@ resume. `TerminalReporter` prints notes and warnings, and shows progress.
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -42,7 +42,7 @@ def signal_of(interrupt: BaseException | None) -> int:
 
 
 @contextmanager
-def reliable_interrupts() -> Iterator[None]:
+def reliable_interrupts() -> Generator[None]:
     """Within this context, SIGTERM interrupts as Ctrl-C does, unless it is ignored. An interrupt is sent
     again if Python drops the exception, as it does in callbacks of compiled code and in destructors."""
     if threading.current_thread() is not threading.main_thread():
@@ -104,7 +104,7 @@ class TerminalReporter(Reporter):
         warn(text)
 
     @contextmanager
-    def working(self, text: str) -> Iterator[None]:
+    def working(self, text: str) -> Generator[None]:
         try:
             with working(text) as self._begin_step:
                 yield
@@ -120,7 +120,7 @@ class TerminalReporter(Reporter):
     @contextmanager
     def training(
         self, run_config: "RunConfig", primary_metric: str, unit: str
-    ) -> "Iterator[Callable[[EpochReport], None]]":
+    ) -> "Generator[Callable[[EpochReport], None]]":
         from headwise.app.cli.train_display import TrainDisplay  # with it comes torch
 
         with TrainDisplay(run_config.train, primary_metric, unit) as self._display:
@@ -128,7 +128,7 @@ class TerminalReporter(Reporter):
         self._display = None
 
     @contextmanager
-    def reading(self, file: Path, resumed: int, *, shown: bool) -> Iterator[ProgressCallback]:
+    def reading(self, file: Path, resumed: int, *, shown: bool) -> Generator[ProgressCallback]:
         if not shown or not may_be_terminal():
             with super().reading(file, resumed, shown=shown) as update:
                 yield update
@@ -139,7 +139,7 @@ class TerminalReporter(Reporter):
             yield progress.update
 
     @contextmanager
-    def teacher_progress(self) -> Iterator[ProgressCallback]:
+    def teacher_progress(self) -> Generator[ProgressCallback]:
         from headwise.app.cli.progress import TextProgress
 
         with TextProgress(None) as progress:

@@ -3,7 +3,7 @@
 import signal
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from numbers import Integral
@@ -294,7 +294,7 @@ def _print_epoch(report: EpochReport) -> None:
 
 
 @contextmanager
-def training_folder() -> Iterator[Path]:
+def training_folder() -> Generator[Path]:
     """A temporary folder for the state of a training run; removed at the end, also after Ctrl-C."""
     try:
         with tempfile.TemporaryDirectory(prefix="headwise-") as folder:

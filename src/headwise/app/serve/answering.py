@@ -10,7 +10,7 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from itertools import islice
@@ -290,7 +290,7 @@ def _within(
 
 
 @contextmanager
-def _temporary_file(text: bytes, form: str) -> Iterator[Path]:
+def _temporary_file(text: bytes, form: str) -> Generator[Path]:
     """A temporary file with the content of a request: in memory where the system supports that (Linux), so
     that a full or read-only disk does not matter.
 

@@ -2,7 +2,7 @@
 
 import socket
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -160,7 +160,7 @@ def _listening_socket(host: str, port: int) -> socket.socket:
 
 
 @contextmanager
-def _log_writer(log: Path | str | None) -> Iterator[Callable[[str], object] | None]:
+def _log_writer(log: Path | str | None) -> Generator[Callable[[str], object] | None]:
     """A function that appends a line to the log, or None without a log; a full disk fails no request."""
     if log is None:
         yield None

@@ -234,7 +234,7 @@ class _PredictionJob:
         return layout.without_label_probabilities()
 
     @contextmanager
-    def exclusive_output(self, file: Path) -> Iterator[None]:
+    def exclusive_output(self, file: Path) -> Generator[None]:
         """Lock the output within this context and check that it may be written; a new file is removed if
         the prediction fails before it has written anything.
 

@@ -65,7 +65,7 @@ def predict_in_workers(
 
 
 @contextmanager
-def _ignoring_interrupts() -> Iterator[None]:
+def _ignoring_interrupts() -> Generator[None]:
     """Processes started within this context ignore Ctrl-C; this process receives it afterwards."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows: workers ignore it once they run
         yield

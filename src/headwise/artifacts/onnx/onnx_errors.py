@@ -1,7 +1,7 @@
 """ExportError: a model cannot be exported, or an exported model cannot be used."""
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
 
@@ -27,7 +27,7 @@ class NotInstalledError(ExportError, ModuleNotFoundError):
 
 
 @contextmanager
-def installed(reason: str | None = None, advice: str = "") -> Iterator[None]:
+def installed(reason: str | None = None, advice: str = "") -> Generator[None]:
     """Convert an ImportError of a training library, which is missing on a machine for inference only, to a
     `NotInstalledError`.
 

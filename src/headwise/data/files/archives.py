@@ -2,7 +2,7 @@
 
 import fnmatch
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from itertools import chain
 from typing import IO, TYPE_CHECKING, BinaryIO, cast
@@ -77,7 +77,7 @@ def read_member_lines(path: str, encoding: str = "utf-8", errors: str = "strict"
 
 
 @contextmanager
-def open_file(path: str) -> Iterator[BinaryIO]:
+def open_file(path: str) -> Generator[BinaryIO]:
     """Like `headwise.data.files.compression.open_bytes`, but also opens a member of a zip.
 
     Raises:
@@ -93,7 +93,7 @@ def open_file(path: str) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def _opened(archive: str) -> "Iterator[ZipFile]":
+def _opened(archive: str) -> "Generator[ZipFile]":
     from zipfile import ZipFile
 
     from headwise.data.files.unpacking import ZIP_TROUBLE

@@ -3,7 +3,7 @@
 import os
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import ExitStack, contextmanager, suppress
 from io import BufferedReader, BytesIO, RawIOBase
 from pathlib import Path
@@ -69,7 +69,7 @@ def peek_arrived(path: str) -> bytes:
 
 
 @contextmanager
-def open_beginning(path: str) -> Iterator[BinaryIO]:
+def open_beginning(path: str) -> Generator[BinaryIO]:
     """The first bytes of standard input or a pipe, decompressed, as soon as they have arrived; they are not
     consumed.
 
@@ -123,7 +123,7 @@ def _pipe(path: str) -> BufferedReader:
 
 
 @contextmanager
-def open_bytes(path: str) -> Iterator[BinaryIO]:
+def open_bytes(path: str) -> Generator[BinaryIO]:
     """Open `path` ("-" is standard input, which is left open afterwards), decompressed.
 
     The stream has `read1`. The contents decide; a suffix only helps to recognise a damaged archive.

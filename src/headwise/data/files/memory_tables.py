@@ -3,7 +3,7 @@
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date, time
 from decimal import Decimal
@@ -37,7 +37,7 @@ DataArgument = FilesArgument | MemoryTable
 
 
 @contextmanager
-def tables_as_files(*arguments: DataArgument | None) -> Iterator[list[FilesArgument | None]]:
+def tables_as_files(*arguments: DataArgument | None) -> Generator[list[FilesArgument | None]]:
     """The arguments with temporary jsonl files instead of tables; they are removed at the end.
 
     Messages name the files by number: `table-1.jsonl:4` is row 4 of the first table.

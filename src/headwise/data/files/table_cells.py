@@ -3,7 +3,7 @@ installs them, and they are imported when needed.
 """
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from datetime import datetime, time
 from typing import Any
@@ -51,7 +51,7 @@ def import_optional_library(module: str, what: str, path: str) -> Any:
 
 
 @contextmanager
-def damage_as_data_error(what: str, path: str, advice: str) -> Iterator[None]:
+def damage_as_data_error(what: str, path: str, advice: str) -> Generator[None]:
     """Turn any exception that a library raises on a damaged file into an error with a code.
 
     Raises:

@@ -8,7 +8,7 @@ formulas without values.
 """
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, count, islice
 from pathlib import Path
@@ -77,7 +77,7 @@ def _first_filled(cells: Sequence[str]) -> int:
 
 
 @contextmanager
-def _damage_as_error(file: str) -> Iterator[None]:
+def _damage_as_error(file: str) -> Generator[None]:
     """A context that reports damage of the workbook as a `DataError`, without openpyxl's warnings."""
     with (
         damage_as_data_error("an Excel workbook", file, _SAVE_AGAIN),

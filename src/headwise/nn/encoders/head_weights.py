@@ -6,7 +6,7 @@ inputs of a module it computes the weights by the reference implementation
 weights the expected output, and compares that with the module's output.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -78,7 +78,7 @@ ReadWeights = Callable[..., tuple[list[RecordedAttention], *tuple[Tensor, ...]]]
 @contextmanager
 def record_attention(
     encoder: nn.Module, interaction: nn.Module | None = None
-) -> Iterator[list[RecordedAttention]]:
+) -> Generator[list[RecordedAttention]]:
     """Context manager that appends the attention weights of each call of the encoder to the list it yields.
     The encoder must be in eval mode: dropout would change the weights.
 

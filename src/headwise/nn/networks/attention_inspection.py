@@ -8,7 +8,7 @@ its nearest word.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
@@ -348,7 +348,7 @@ def _distances(queries: Sequence[AttentionNode], keys: Sequence[AttentionNode]) 
 
 
 @contextmanager
-def _return_weights(encoder: Any) -> Iterator[None]:
+def _return_weights(encoder: Any) -> Generator[None]:
     """Make an encoder of Hugging Face return its attention weights, in eval mode; restores it at the
     end."""
     kind, training = encoder.config._attn_implementation, encoder.training

@@ -1,6 +1,6 @@
 """Masking (temporary) and pruning (permanent) of attention heads."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -117,7 +117,7 @@ def heads_of(model: Any) -> list[AttentionHead]:
 
 
 @contextmanager
-def masked_head(head: AttentionHead) -> Iterator[None]:
+def masked_head(head: AttentionHead) -> Generator[None]:
     """Context manager that replaces the output of a head by zeros."""
     columns = slice(head.number * head.size, (head.number + 1) * head.size)
     weights = head.out.weight.detach()[:, columns].clone()

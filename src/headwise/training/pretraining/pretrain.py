@@ -5,7 +5,7 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -425,7 +425,7 @@ class _PretrainRun:
         return folder / f"{what}.safetensors"
 
     @contextmanager
-    def _step(self, name: str) -> Iterator[None]:
+    def _step(self, name: str) -> Generator[None]:
         begin = time.perf_counter()
         self._report(name, 0, None, "")
         yield

@@ -16,7 +16,7 @@ import io
 import json
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,7 +81,7 @@ def _check_open(files: Sequence[str]) -> None:
 
 
 @contextmanager
-def name_failed_path(path: Path) -> Iterator[None]:
+def name_failed_path(path: Path) -> Generator[None]:
     """Add the path to errors of writing, also where the system gives none (a full disk).
 
     Raises:
@@ -95,7 +95,7 @@ def name_failed_path(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def atomic_path(path: Path) -> Iterator[Path]:
+def atomic_path(path: Path) -> Generator[Path]:
     """Like `atomic_output`, with the path in errors (see `name_failed_path`): yields a temporary path,
     which is renamed to `path` when it is complete."""
     with name_failed_path(path), atomic_output(path) as part:

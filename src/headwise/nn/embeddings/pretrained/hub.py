@@ -9,7 +9,7 @@ weights are read.
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -103,7 +103,7 @@ def max_pieces(encoder: "PreTrainedModel") -> int:
 
 
 @contextmanager
-def silence_transformers(transformers: ModuleType) -> Iterator[None]:
+def silence_transformers(transformers: ModuleType) -> Generator[None]:
     """Silence notices (such as of unused weights) and progress bars of transformers."""
     logging = transformers.utils.logging
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()

@@ -7,7 +7,7 @@ for each word.
 
 import importlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import ModuleType
@@ -139,7 +139,7 @@ class PieceTokenizer:
 
 
 @contextmanager
-def _convert_errors(problem: str) -> Iterator[None]:
+def _convert_errors(problem: str) -> Generator[None]:
     """Convert errors of the library to `PretrainedError`. It has no error classes of its own, and a Rust
     panic, which some definitions cause, is not even an `Exception`."""
     try:
