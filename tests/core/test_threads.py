@@ -87,7 +87,9 @@ def test_threads_are_those_of_torch_where_it_is_loaded(monkeypatch):
     monkeypatch.delitem(sys.modules, "torch")
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
     assert usable_threads() == 3
-    for none in ("", "0", "many"):
+    monkeypatch.setenv("OMP_NUM_THREADS", "6,2")  # of nested loops
+    assert usable_threads() == 6
+    for none in ("", "0", "many", "²"):
         monkeypatch.setenv("OMP_NUM_THREADS", none)
         monkeypatch.setattr(threads.os, "sched_getaffinity", lambda _: {0, 1, 4, 5}, raising=False)
         assert usable_threads() == 4

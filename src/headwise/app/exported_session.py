@@ -1,6 +1,5 @@
 """ExportedSession: an exported model, opened."""
 
-import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -9,9 +8,9 @@ from typing import TYPE_CHECKING
 from headwise.app.session_base import Session
 from headwise.artifacts.onnx.onnx_errors import ExportError
 from headwise.artifacts.onnx.onnx_load import exported_info, load_exported
-from headwise.artifacts.onnx.onnx_runner import requested_threads
 from headwise.core.config import JsonMapping
 from headwise.core.errors import ConfigError
+from headwise.core.threads import usable_threads
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.metrics.operating_points import confidence_threshold
 from headwise.models.prediction_types import prediction_type
@@ -68,5 +67,4 @@ class ExportedSession(Session):
         )
 
     def opener(self, workers: int) -> Callable[[], Session]:
-        threads = max(1, (requested_threads() or os.cpu_count() or 1) // workers)
-        return partial(ExportedSession, self.folder, "cpu", threads)
+        return partial(ExportedSession, self.folder, "cpu", max(1, usable_threads() // workers))

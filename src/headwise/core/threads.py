@@ -27,10 +27,15 @@ def usable_threads() -> int:
     # While another thread imports torch, the module is there without its functions.
     if (torch_threads := getattr(sys.modules.get("torch"), "get_num_threads", None)) is not None:
         return torch_threads()
-    requested = os.environ.get("OMP_NUM_THREADS", "")
-    if requested.isdecimal() and int(requested):
-        return int(requested)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return requested_threads() or processors or 1
+
+
+def requested_threads() -> int:
+    """The number in OMP_NUM_THREADS, or the first of several (one for each level of nesting); 0 without
+    one."""
+    threads = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
+    return int(threads) if threads.isdecimal() else 0
 
 
 def limit_threads(count: int) -> None:

@@ -5,8 +5,9 @@ import sys
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,9 +134,6 @@ def reporting_write_errors(path: Path | str) -> Generator[None]:
         raise OutputError(f"{name}: cannot be written: {error.strerror or error}", code="HW604") from None
 
 
-_NUMBERED = lazy_pattern(r"(.+)_[2-9]\d*")
-
-
 @dataclass(frozen=True)
 class RecordLayout:
     """The record layout of a prediction file.
@@ -144,9 +142,6 @@ class RecordLayout:
         form: csv, tsv or jsonl.
         fields: The fields of the input, in their order.
         labels: The labels of the model.
-        added: Names of the added fields: the prediction, its probability, `unsure` if there is a `least`,
-            `unknown` and `novelty` if there is a `novelty_threshold`, and the probabilities of all labels:
-            one column per label in tables, one object in jsonl.
         least: The confidence threshold below which a prediction is `unsure`; None without such a field.
         novelty_threshold: The novelty score above which a text is `unknown`; None without such fields.
             Predictions then end with the novelty score.
@@ -160,7 +155,6 @@ class RecordLayout:
     form: str
     fields: tuple[str, ...]
     labels: tuple[str, ...]
-    added: tuple[str, ...]
     least: float | None = field(default=None, kw_only=True)
     novelty_threshold: float | None = field(default=None, kw_only=True)
     thresholds: Sequence[float] | None = field(default=None, kw_only=True)
@@ -170,48 +164,48 @@ class RecordLayout:
     brief: bool = field(default=False, kw_only=True)
 
     @classmethod
-    def of(
-        cls,
-        form: str,
-        rows: Iterable[InputRow],
-        labels: Sequence[str],
-        least: float | None = None,
-        thresholds: Sequence[float] | None = None,
-        novelty_threshold: float | None = None,
-    ) -> "RecordLayout":
-        """The layout for rows with the fields of `rows`; added names that are taken get a number.
+    def of(cls, form: str, rows: Iterable[InputRow], labels: Sequence[str] = (), **options: Any) -> Self:
+        """The layout for rows with the fields of `rows`, with these further attributes.
 
         Raises:
             OutputError: HW603, the format cannot hold a column's name.
         """
         fields = tuple(dict.fromkeys(name for row in rows for name in row.fields))
-        rest = ["probabilities"] if form == "jsonl" else [f"probability:{label}" for label in labels]
-        taken = set(fields)
-        marks = () if least is None else ("unsure",)
-        marks += () if novelty_threshold is None else ("unknown", "novelty")
-        added = [free_name(name, taken) for name in ("prediction", "probability", *marks, *rest)]
-        names = (*fields, *added)
-        if form == "tsv" and (bad := _breaking(names, names)):
-            raise OutputError(f"the names of the columns: {'; '.join(bad)}", code="HW603")
-        return cls(
-            form,
-            fields,
-            tuple(labels),
-            tuple(added),
-            least=least,
-            thresholds=thresholds,
-            novelty_threshold=novelty_threshold,
+        layout = cls(form, fields, tuple(labels), **options)
+        if form == "tsv":
+            names = (*fields, *layout.added)
+            check_cells_of_tsv("the names of the columns", names, names)
+        return layout
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the added fields where no field of the input has them: the prediction, its probability,
+        `unsure` if there is a `least`, `unknown` and `novelty` if there is a `novelty_threshold`, and the
+        probabilities of all labels: one column per label in tables, one object in jsonl."""
+        names = ["prediction", "probability"]
+        names += [] if self.least is None else ["unsure"]
+        names += [] if self.novelty_threshold is None else ["unknown", "novelty"]
+        if self.brief:
+            return tuple(names)
+        every = (
+            ["probabilities"] if self.form == "jsonl" else [f"probability:{name}" for name in self.labels]
         )
+        return (*names, *every)
+
+    @cached_property
+    def added(self) -> tuple[str, ...]:
+        """The added fields: `names`, of which those that are taken get a number."""
+        taken = set(self.fields)
+        return tuple(free_name(name, taken) for name in self.names)
 
     @property
     def renamed(self) -> dict[str, str]:
-        """The added fields that have a number as a field of the input has their name, by that name."""
-        numbered = (_NUMBERED.fullmatch(name) for name in self.added)
-        return {match[1]: match[0] for match in numbered if match and match[1] in self.fields}
+        """The added fields that got a number, by their name without it."""
+        return {name: new for name, new in zip(self.names, self.added, strict=True) if name != new}
 
-    def without_label_probabilities(self) -> "RecordLayout":
+    def without_label_probabilities(self) -> Self:
         """The layout of a table without the columns with the probabilities of all labels."""
-        return replace(self, added=self.added[: -len(self.labels)], brief=True)
+        return replace(self, brief=True)
 
     @property
     def header(self) -> str:
@@ -305,8 +299,8 @@ class RecordLayout:
             )
             return f"{{{inner}{json_text(self.added[0])}: "
         cells = self._cells(row)
-        if self.form == "tsv" and (bad := _breaking(self.fields, cells)):
-            raise self._unfit(row, *bad)
+        if self.form == "tsv":
+            check_cells_of_tsv(place_of(row), self.fields, cells)
         return self._line(cells)[:-1] + self._delimiter
 
     def _cells(self, row: InputRow) -> list[str]:
@@ -360,23 +354,42 @@ class RecordLayout:
         return self._delimiter.join(map(quoted, cells)) + "\n"
 
     def _unfit(self, row: InputRow, problem: str, advice: str) -> OutputError:
-        where = f"line {row.line} of {getattr(row.line, 'file', 'the input')}"
-        return OutputError(f"{where}: {problem}; {advice}", code="HW603")
+        return OutputError(f"{place_of(row)}: {problem}; {advice}", code="HW603")
 
 
 _FORMULA = lazy_pattern(r"[=@\t\r]|[+-](?!\d*\.?\d+(e[+-]?\d+)?$)")
 """The beginning of a cell that a spreadsheet evaluates as a formula; numbers do not match."""
 
 
-def _breaking(names: Sequence[str], cells: Sequence[str]) -> tuple[str, str] | None:
-    """The problem and the advice if a cell has a tab or line end, which tsv cannot hold; None otherwise."""
-    bad = next(
-        (name for name, cell in zip(names, cells, strict=True) if "\t" in cell or "\n" in cell), None
-    )
-    if bad is None:
-        return None
-    problem = f"a tab or line end in the column {bad!r}, which a tsv file cannot hold"
-    return problem, "write the predictions as csv or jsonl (--format-out csv)"
+def place_of(row: InputRow) -> str:
+    """The line of a row, for messages."""
+    return f"line {row.line} of {getattr(row.line, 'file', 'the input')}"
+
+
+def check_cells_of_tsv(
+    where: str,
+    names: Sequence[str],
+    cells: Sequence[str],
+    advice: str = "write the predictions as csv or jsonl (--format-out csv)",
+) -> None:
+    """Check that a tsv file can hold these cells.
+
+    Args:
+        where: Their place, for the message.
+        names: The names of their columns.
+        cells: The cells.
+        advice: What to do instead.
+
+    Raises:
+        OutputError: HW603, a cell has a tab or a line end.
+    """
+    for name, cell in zip(names, cells, strict=True):
+        if "\t" in cell or "\n" in cell:
+            raise OutputError(
+                f"{where}: a tab or line end in the column {name!r}, which a tsv file cannot hold; "
+                + advice,
+                code="HW603",
+            )
 
 
 # Characters that some programs treat as line ends; JSON can escape them.

@@ -48,6 +48,10 @@ class MultiLabelLayout(RecordLayout):
     thresholds: tuple[float, ...] = ()
     separator: str = "|"
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(name for name in super().names if name != "probability")
+
     def records(self, rows: Sequence[InputRow[Any]], predictions: Any) -> str:
         """The records of rows and their probabilities, `[rows, labels]`, see `RecordLayout.record`."""
         probabilities = np.ascontiguousarray(predictions, dtype=np.float64)
@@ -89,16 +93,12 @@ class MultiLabelPredictor(LabelPredictor):
                 "another --label-separator, or write the predictions as jsonl (--format-out jsonl)",
                 code="HW603",
             )
-        plain = RecordLayout.of(form, rows, labels, novelty_threshold=self.novelty_threshold)
-        added = (plain.added[0], *plain.added[2:])
-        thresholds = tuple(self.model.thresholds)
-        return MultiLabelLayout(
+        return MultiLabelLayout.of(
             form,
-            plain.fields,
-            plain.labels,
-            added,
-            thresholds,
-            separator,
+            rows,
+            labels,
+            thresholds=tuple(self.model.thresholds),
+            separator=separator,
             novelty_threshold=self.novelty_threshold,
         )
 
@@ -128,6 +128,10 @@ class NumberLayout(_SingleRecords):
 
     scale: Scale = field(default_factory=lambda: Scale(0.0, 1.0))
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        return ("prediction",)
+
     def record(self, row: Any, probabilities: np.ndarray) -> str:
         """A record of the file, with its line end; `probabilities` is the standardised number, `[1]`."""
         shown = self.scale.written(float(self.scale.restore(probabilities)[0]))
@@ -152,8 +156,7 @@ class NumberPredictor(Predictor):
         self.sum, self.low, self.high = 0.0, np.inf, -np.inf
 
     def layout(self, form: str, rows: Sequence[InputRow[Any]]) -> RecordLayout:
-        plain = RecordLayout.of(form, rows, ())
-        return NumberLayout(form, plain.fields, (), plain.added[:1], self.model.scale)
+        return NumberLayout.of(form, rows, scale=self.model.scale)
 
     def predict_encoded(self, encoded: Sequence[Any]) -> np.ndarray:
         """Standardised numbers, `[items, 1]`."""
@@ -190,6 +193,13 @@ class TagLayout(_SingleRecords):
     spans: bool
 
     @property
+    def names(self) -> tuple[str, ...]:
+        if self.form == "conll":
+            return ()
+        places = ["places"] * (self.form == "jsonl")
+        return ("words", "tags", "probabilities", *places, *["spans"] * self.spans)
+
+    @property
     def header(self) -> str:
         """The header line of csv; the other formats have none."""
         return super().header if self.form == "csv" else ""
@@ -203,9 +213,7 @@ class TagLayout(_SingleRecords):
             return f"{_document(row.item)}{_column(words[0] if words else '')}\t"
         if self.form == "csv":
             return self._line([*self._cells(row), json_text(words)])[:-1] + self._delimiter
-        return json.dumps({**row.fields, free_name("words", set(row.fields)): words}, ensure_ascii=False)[
-            :-1
-        ]
+        return json_text({**row.fields, free_name("words", set(row.fields)): words})[:-1]
 
     def record(self, row: InputRow[Any], probabilities: Any) -> str:
         """A record of the file, with its line end; `probabilities` is the prediction, a `TaggedText`."""
@@ -228,14 +236,14 @@ class TagLayout(_SingleRecords):
             return self._line([*self._cells(row), *map(json_text, values.values())])
         taken = set(row.fields)
         named = {free_name(name, taken): value for name, value in values.items()}
-        return json.dumps({**row.fields, **named}, ensure_ascii=False) + "\n"
+        return json_text({**row.fields, **named}) + "\n"
 
     def matches(self, record: str, prediction: Any) -> bool:
         tagged: TaggedText = prediction
         if self.form == "conll":
             return record.removeprefix(_DOCUMENT) == self.record(InputRow(0, {}, None), tagged)
         if self.form == "csv":
-            words, tags, chances, *rest = map(json.loads, next(csv.reader([record]))[len(self.fields) :])
+            words, tags, chances, *rest = map(json.loads, _cells_of(record)[len(self.fields) :])
         else:
             added = 3 + (tagged.places is not None) + self.spans  # after the fields of the input
             words, tags, chances, *rest = list(json.loads(record).values())[-added:]
@@ -245,6 +253,21 @@ class TagLayout(_SingleRecords):
         if (words, tags) != (list(tagged.words), list(tagged.tags)) or len(shares) != len(tags):
             return False
         return bool(np.abs(shares - np.array(tagged.probabilities)).max(initial=0) <= TOLERANCE)
+
+
+def _cells_of(record: str) -> list[str]:
+    """The cells of a record of csv, which may be longer than Python's reader takes by default.
+
+    Raises:
+        ValueError: It is no such record.
+    """
+    limit = csv.field_size_limit(max(len(record), csv.field_size_limit()))
+    try:
+        return next(csv.reader([record]))
+    except csv.Error as error:
+        raise ValueError(str(error)) from None
+    finally:
+        csv.field_size_limit(limit)
 
 
 def _document(item: Any) -> str:
@@ -286,19 +309,13 @@ class TagPredictor(Predictor):
 
     def layout(self, form: str, rows: Sequence[InputRow[Any]]) -> RecordLayout:
         spans = self.model.scheme != "plain"
-        fields, added = (), ()
-        if form != "conll":
-            fields = tuple(dict.fromkeys(name for row in rows for name in row.fields))
-            names = "words", "tags", "probabilities", *["places"] * (form == "jsonl"), *["spans"] * spans
-            taken = set(fields)
-            added = tuple(free_name(name, taken) for name in names)
         if self.least is not None:
             if not spans:
                 raise ConfigError("--unsure is for taggers of spans; the tags of this one mark no spans")
             if form == "conll":
                 problem = "lines of words and tags hold no marks of unsure spans"
                 raise OutputError(f"{problem}; give --format-out jsonl or csv", code="HW603")
-        return TagLayout(form, fields, (), added, self.sentence, spans, least=self.least)
+        return TagLayout.of(form, rows, sentence=self.sentence, spans=spans, least=self.least)
 
     def sentence(self, item: Any) -> TaggedSentence:
         """An item, which may be a text, as words."""

@@ -85,9 +85,13 @@ class Predictor(ABC):
         Raises:
             OutputError: HW603, the format cannot hold them.
         """
-        thresholds = getattr(self.model, "thresholds", None)
         return RecordLayout.of(
-            form, rows, self.model.labels, self.least, thresholds, self.novelty_threshold
+            form,
+            rows,
+            self.model.labels,
+            least=self.least,
+            thresholds=getattr(self.model, "thresholds", None),
+            novelty_threshold=self.novelty_threshold,
         )
 
     @property

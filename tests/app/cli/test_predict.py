@@ -316,6 +316,17 @@ def test_a_hyphen_as_output_is_standard_output(run, model, tmp_path, output):
     assert not (tmp_path / "-").exists()
 
 
+@pytest.mark.parametrize("text", ["w1\nw2", "w1\tw2"])
+def test_suggested_texts_that_tsv_cannot_hold(run, model, tmp_path, text):
+    (tmp_path / "f.jsonl").write_text(json.dumps({"text": text}))
+    code, _, err = run("suggest", model, "f.jsonl", "--output", "o.tsv")
+    assert code == 2
+    assert "line 1 of the input: a tab or line end in the column 'text'" in err
+    assert "name the output .csv or .jsonl" in err
+    assert not (tmp_path / "o.tsv").exists()
+    assert run("suggest", model, "f.jsonl", "--output", "o.csv")[0] == 0
+
+
 def test_a_hyphen_is_standard_output_for_pages_and_lists(run, model, tmp_path):
     (tmp_path / "f.csv").write_text("text,label\nw1 w2,good\nw3,bad\n")
     assert run("report", model, "--output", "-")[1].startswith("<!doctype html>")

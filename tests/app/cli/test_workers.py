@@ -11,6 +11,7 @@ from functools import partial
 
 import pytest
 
+from headwise.app import exported_session
 from headwise.app.session import open_session
 from headwise.app.workflows import predict, prediction_workers
 from headwise.app.workflows.prediction_workers import predict_in_workers
@@ -134,3 +135,10 @@ def test_auto_of_one_processor_starts_none(run, model, table, tmp_path, small_ch
     monkeypatch.setattr(predict, "usable_threads", lambda: 1)
     monkeypatch.setattr(predict, "_ALONE", 0.0)
     assert run("predict", model, "in.csv", "-o", "out.csv", "--workers", "auto")[0] == 0
+
+
+def test_workers_of_an_exported_model_share_the_usable_threads(monkeypatch):
+    monkeypatch.setattr(exported_session, "usable_threads", lambda: 6)
+    session = exported_session.ExportedSession.__new__(exported_session.ExportedSession)
+    session.folder = "exported"
+    assert [session.opener(workers).args[-1] for workers in (1, 2, 16)] == [6, 3, 1]

@@ -89,6 +89,14 @@ def test_several_files_in_order(model, file, tmp_path):
     assert [path.name for path in tmp_path.glob("part-*.parquet")] == ["part-00000.parquet"]
 
 
+def test_files_whose_name_has_marks_of_patterns_are_protected(model, file, tmp_path):
+    predict_file(model, file, tmp_path / "all [v2]-{}.csv", shard_rows=12)
+    with pytest.raises(OutputError, match=r"all \[v2\]-00000\.csv exists; add --overwrite"):
+        predict_file(model, file, tmp_path / "all [v2]-{}.csv", shard_rows=30)
+    predict_file(model, file, tmp_path / "all [v2]-{}.csv", shard_rows=30, overwrite=True)
+    assert [path.name for path in tmp_path.glob("*.csv")] == ["all [v2]-00000.csv"]
+
+
 def test_a_folder_of_files(model, file, tmp_path):
     predict_file(model, file, tmp_path / "out", shard_rows=20)
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [

@@ -102,11 +102,18 @@ def test_names_that_are_taken():
     assert layout.added == ("prediction_3", "probability", "probability:x_2", "probability:y")
     assert layout.renamed == {"prediction": "prediction_3", "probability:x": "probability:x_2"}
     assert not RecordLayout.of("csv", rows_of({"text": ""}), ["x_2", "y"]).renamed
+    assert not RecordLayout.of("csv", rows_of({"probability:x": ""}), ["x_2", "y"]).renamed
     assert RecordLayout.of("jsonl", rows, ["x", "y"]).added == (
         "prediction_3",
         "probability",
         "probabilities",
     )
+
+
+def test_the_tenth_field_of_a_name_is_reported_too():
+    numbers = {f"prediction_{number}": "" for number in range(2, 10)}
+    layout = RecordLayout.of("csv", rows_of({"prediction": "", **numbers}), ["x", "y"])
+    assert layout.renamed == {"prediction": "prediction_10"}
 
 
 def test_fields_of_all_first_records_are_columns():

@@ -26,8 +26,6 @@ from headwise.app.cli.terminal import TerminalReporter
 if TYPE_CHECKING:
     from headwise.app.workflows.suggest_texts import Suggestion, Suggestions
 
-_FORMS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl"}
-
 
 def suggest(
     model: ModelFolder,
@@ -62,12 +60,12 @@ def suggest(
     from headwise.app.workflows.predict import check_output_file
     from headwise.app.workflows.suggest_texts import suggest_file
     from headwise.artifacts import read_info
-    from headwise.models.prediction_file import format_of, open_output  # with these comes torch
+    from headwise.models.prediction_file import FORMATS, format_of, open_output  # with these comes torch
     from headwise.models.tasks import find_task
 
     task = find_task(read_info(model).task_name)
     tags = task.item_type.has_tags
-    form = format_of(output, {".conll": "conll"} if tags else _FORMS, "conll" if tags else "csv")
+    form = format_of(output, {".conll": "conll"} if tags else FORMATS, "conll" if tags else "csv")
     if output is not None:
         check_output_file(output, file, overwrite=overwrite)
     suggestions = suggest_file(
@@ -100,14 +98,14 @@ def _tagged(suggestions: Sequence["Suggestion"]) -> str:
     """The sentences in CoNLL format, with predicted tags."""
     from headwise.models.prediction_records import TagLayout
 
-    layout = TagLayout("conll", (), (), (), lambda item: item, spans=False)
+    layout = TagLayout("conll", (), (), lambda item: item, spans=False)
     return "".join(layout.record(suggestion.row, suggestion.guess) for suggestion in suggestions)
 
 
 def _written(suggestions: "Suggestions", form: str) -> str:
     """The records with their original fields, empty label columns, and the predicted label."""
     from headwise.data.columns.cell_values import as_text
-    from headwise.models.prediction_file import free_name, json_text
+    from headwise.models.prediction_file import check_cells_of_tsv, free_name, json_text, place_of
 
     fields, labels = suggestions.names, dict.fromkeys(suggestions.columns, "")
     guess = free_name("guess", {*fields, *labels})
@@ -116,5 +114,9 @@ def _written(suggestions: "Suggestions", form: str) -> str:
         return "".join(json_text(record) + "\n" for record in records)
     names, out = list(dict.fromkeys([*fields, *labels, guess])), io.StringIO()
     table = csv.writer(out, lineterminator="\n", delimiter="\t" if form == "tsv" else ",")
-    table.writerows([names, *([as_text(record.get(name)) for name in names] for record in records)])
+    rows = [[as_text(record.get(name)) for name in names] for record in records]
+    if form == "tsv":
+        for suggestion, cells in zip(suggestions, rows, strict=True):
+            check_cells_of_tsv(place_of(suggestion.row), names, cells, "name the output .csv or .jsonl")
+    table.writerows([names, *rows])
     return out.getvalue()

@@ -2,6 +2,7 @@
 several files, cut from one file at the end."""
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
@@ -15,12 +16,10 @@ from headwise.core.config import JsonObject
 from headwise.core.errors import ConfigError
 from headwise.core.extras import install_line
 from headwise.core.file_lock import atomic_output
-from headwise.models.prediction_file import OutputError, reporting_write_errors
+from headwise.models.prediction_file import FORMATS, OutputError, reporting_write_errors
 
 TABLE_SUFFIXES = {".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow"}
 """The formats of tables, by file suffix."""
-_LINE_SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl"}
-"""The formats of lines that may be cut into several files, by file suffix."""
 PLACE = "{}"
 """Placeholder for the number of a file in the name of an output of several files."""
 _USUAL_ROWS = 1_000_000
@@ -59,7 +58,7 @@ class TableOutput:
             if rows is not None or form in TABLE_SUFFIXES.values():
                 raise ConfigError("Parquet and Arrow files, and several files, need --output")
             return None
-        forms = TABLE_SUFFIXES | _LINE_SUFFIXES
+        forms = TABLE_SUFFIXES | FORMATS
         if rows is not None and (output.is_dir() or not output.suffix):
             suffix = next((end for end, name in forms.items() if name == form), ".parquet")
             output = output / f"part-{PLACE}{suffix}"
@@ -71,7 +70,7 @@ class TableOutput:
         if rows is not None and not is_sharded:
             named = f"part-{PLACE}{output.suffix}"
             raise ConfigError(f"{output}: --shard-rows makes several files; name it {named}")
-        if form is None or (not is_sharded and form in _LINE_SUFFIXES.values()):
+        if form is None or (not is_sharded and form in FORMATS.values()):
             return None
         return cls(output, form, rows or _USUAL_ROWS if is_sharded else None)
 
@@ -94,7 +93,8 @@ class TableOutput:
         """The files that exist already."""
         if self.rows is None:
             return [self.pattern] if self.pattern.exists() else []
-        return sorted(self.pattern.parent.glob(self.pattern.name.replace(PLACE, "[0-9]" * 5)))
+        numbered = re.compile(re.escape(self.pattern.name).replace(re.escape(PLACE), "[0-9]{5,}"))
+        return sorted(path for path in self.pattern.parent.iterdir() if numbered.fullmatch(path.name))
 
     def check(self, *, overwrite: bool) -> None:
         """Check that the output can be written.

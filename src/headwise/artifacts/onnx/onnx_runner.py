@@ -3,7 +3,6 @@
 An `OnnxSession` is one graph. A `Runner` runs the two graphs of a model, in batches and in windows.
 """
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from headwise.artifacts.onnx.onnx_errors import ExportError, library
 from headwise.artifacts.onnx.onnx_settings import NetworkSizes, WindowSizes
 from headwise.artifacts.onnx.onnx_tables import CharacterAugmentedLookup
+from headwise.core.threads import requested_threads
 from headwise.data.items.dataset import TextWindow, cut_windows
 from headwise.runtime.word_lookup import BaseLookup, WordLookup
 from headwise.text.document_structure import DOCUMENT_MARKS
@@ -86,12 +86,6 @@ class OnnxSession:
 
     def _error(self, problem: Any) -> ExportError:
         return ExportError(f"{self.where}: onnxruntime cannot run it: {problem!s:.300}", code="HW956")
-
-
-def requested_threads() -> int:
-    """Number of threads by OMP_NUM_THREADS; 0 for all cores."""
-    threads = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
-    return int(threads) if threads.isdigit() else 0
 
 
 MOST_WORDS = 16_384
