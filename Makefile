@@ -73,7 +73,7 @@ lint: $(STAMP)  ## Check style
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.citation-file-format CITATION.cff
 
 types: $(STAMP)  ## Check types
-	$(BIN)/pyright --pythonpath $(BIN)/python
+	$(BIN)/pyrefly check --python-interpreter-path $(BIN)/python
 
 format: $(STAMP)  ## Put the code into its format
 	$(BIN)/ruff check --fix --quiet

@@ -202,7 +202,7 @@ def attack_tables(campaign: Campaign, place: Path) -> None:
         database=None,
         deadline=None,
         phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),  # pyright: ignore[reportArgumentType]
+        suppress_health_check=list(HealthCheck),
     )
     @given(RECORDS, st.sampled_from([",", "\t", ";", " "]), st.booleans())
     def attack(records: list[list[str]], delimiter: str, header: bool) -> None:

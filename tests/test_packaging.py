@@ -6,7 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 NOT_ASKED = {
-    *("headwise", "triton", "ruff", "pyright", "clang-format", "check-jsonschema"),
+    *("headwise", "triton", "ruff", "pyrefly", "pyright", "clang-format", "check-jsonschema"),
     *("cmake", "nanobind", "ninja", "scikit-build-core", "mkdocs-material", "mkdocstrings"),
 }
 """Extras of extras; what PyTorch brings as it fits it; what checks the code, builds core or site."""

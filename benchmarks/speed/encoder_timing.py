@@ -73,7 +73,7 @@ def time_encoder(
     threads: Integer = 0,
     explain: Switch = False,
     as_json: Annotated[bool, Parameter(name="--json", negative=(), show_default=False)] = False,
-    settings: EncoderFlags = None,  # pyright: ignore[reportInvalidTypeForm]
+    settings: EncoderFlags = None,
 ) -> None:
     """Time an encoder on this machine, beside its matrix products.
 

@@ -208,7 +208,7 @@ def flex(case: Case, scale: float, device: torch.device, training: bool) -> Call
 
     mask = create_block_mask(seen, None, HEADS, case.words, case.words, device=str(device))
     function = torch.compile(flex_attention, dynamic=False) if device.type == "cuda" else flex_attention
-    return lambda q, k, v: function(q, k, v, block_mask=mask, scale=scale)  # pyright: ignore[reportReturnType]
+    return lambda q, k, v: function(q, k, v, block_mask=mask, scale=scale)
 
 
 def masked(case: Case, scale: float, device: torch.device, training: bool) -> Callable[..., Tensor] | None:

@@ -226,7 +226,7 @@ def tfidf(learnt: Rows) -> Labels:
     from sklearn.svm import LinearSVC
 
     texts, labels = zip(*learnt, strict=True)
-    vectorizer = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, dtype=np.float32)  # pyright: ignore
+    vectorizer = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, dtype=np.float32)
     classifier = LinearSVC().fit(vectorizer.fit_transform(texts), labels)
     return lambda chunk: list(classifier.predict(vectorizer.transform(chunk)))
 
@@ -234,7 +234,7 @@ def tfidf(learnt: Rows) -> Labels:
 def fasttext(learnt: Rows) -> Labels:
     import tempfile
 
-    import fasttext as library  # pyright: ignore
+    import fasttext as library
 
     with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as file:
         for text, name in learnt:

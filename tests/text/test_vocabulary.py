@@ -129,7 +129,7 @@ def test_unknown_options_are_refused():
     with pytest.raises(ConfigError, match="'lower' or 'keep'"):
         Vocabulary.from_json(GOOD | {"case": ["upper"]})
     with pytest.raises(ConfigError, match="'lower' or 'keep'"):
-        Vocabulary.build([], case="upper")  # pyright: ignore[reportArgumentType]
+        Vocabulary.build([], case="upper")
     with pytest.raises(ConfigError, match="min_count=0"):
         Vocabulary.build([], min_count=0)
     with pytest.raises(ConfigError, match="max_size=-1"):

@@ -43,7 +43,7 @@ def test_a_probe_is_fitted_to_a_sample_and_all_label_names(monkeypatch) -> None:
 
 def test_vectors_are_computed_for_the_texts_that_are_asked_for() -> None:
     model = _Model()
-    vectors = ensembles._TextVectors(model, [3, 1, 4, 1, 5])  # pyright: ignore[reportArgumentType]
+    vectors = ensembles._TextVectors(model, [3, 1, 4, 1, 5])
     assert len(vectors) == 5
     np.testing.assert_array_equal(vectors[np.array([4, 0])], [[5, -5], [3, -3]])
     assert model.most == 2

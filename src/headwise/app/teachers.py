@@ -177,7 +177,8 @@ class BaseSentenceEncoder:
         of_base = {"name": name, "size": base.size, "subwords": len(base.subwords), "encoder": "on"}
         config = ModelConfig.from_json({"readout": readout, **sections, "base": of_base})
         self._model: Any = TextClassifierModel(config, Vocabulary.build([], min_count=1), ["0", "1"])
-        self.fingerprint = hashlib.sha256(self._model.base_encoder.outputs.tobytes()).hexdigest()
+        encoder: Any = self._model.base_encoder
+        self.fingerprint = hashlib.sha256(encoder.outputs.tobytes()).hexdigest()
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The vectors of texts, `[texts, size]`."""

@@ -180,6 +180,5 @@ class TrainingPlan:
     def warnings(self, result: "TrainResult") -> Iterator[str]:
         """Warnings about the trained model: poor coverage by word vectors, an unused parse cache."""
         coverage = result.coverage
-        yield from filter(
-            None, (coverage and coverage.warning(self.run_config.vectors.file), cache_warning(result.model))
-        )
+        poor = None if coverage is None else coverage.warning(self.run_config.vectors.file)
+        yield from filter(None, (poor, cache_warning(result.model)))

@@ -193,7 +193,7 @@ def _card(files: VerifiedFolder, model: Any) -> str:
     """The notebook display of a loaded model; without scores if the folder has changed since."""
     from headwise.artifacts.model_card import model_html  # imported only when needed
 
-    info = {}
+    info: JsonObject = {}
     for name in (DATA, METRICS):
         with suppress(StoreError):
             info[name.removesuffix(".json")] = files.json(name)

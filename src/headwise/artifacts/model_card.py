@@ -4,7 +4,7 @@
 """
 
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -243,7 +243,7 @@ _LIMITS = """\
 """
 
 
-def _markdown_table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+def _markdown_table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     lines = [head, ("---",) * len(head), *rows]
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 

@@ -171,7 +171,8 @@ def _convert(kind: Any, value: Any, where: str) -> object:
 def _name(kind: object) -> str:
     if get_origin(kind) is Literal:
         return f"one of {', '.join(map(str, get_args(kind)))}"
-    names = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
+    names: dict[object, str] = {int: "a whole number", float: "a number"}
+    names |= {bool: "true or false", str: "a text"}
     return names.get(kind, "a list" if get_origin(kind) is tuple else str(kind))
 
 

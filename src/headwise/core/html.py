@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
@@ -58,9 +58,14 @@ def _environment() -> "Environment":
         trim_blocks=True,
         undefined=StrictUndefined,
     )
-    environment.filters |= {"isolated": isolated, "anchor": lambda name: name.lower().replace(" ", "-")}
-    environment.globals["least_strength"] = _LEAST_STRENGTH
+    environment.filters |= {"isolated": isolated, "anchor": _anchor}
+    names: dict[str, Any] = environment.globals
+    names["least_strength"] = _LEAST_STRENGTH
     return environment
+
+
+def _anchor(title: str) -> str:
+    return title.lower().replace(" ", "-")
 
 
 def html_page(title: str, body: str, *, full: bool = True) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from headwise.core.config import JsonObject
 from headwise.core.threads import raise_if_halted, run_jobs, usable_threads
 from headwise.linear.linear_settings import (
     TABULAR_SCALES,
@@ -169,7 +170,8 @@ class SettingSearch:
     def line_search(self, start: LinearSettings, name: str, values: Sequence[float]) -> LinearSettings:
         """The best value of one setting: the neighbours of the current value are tried, and further values
         in the direction of the better one as long as the loss falls."""
-        candidates = [replace(start, **{name: value}) for value in sorted(values)]
+        changes: list[JsonObject] = [{name: value} for value in sorted(values)]
+        candidates = [replace(start, **change) for change in changes]
         at = candidates.index(start)
         best = self.best(start, candidates[max(at - 1, 0) : at + 2])
         while best != start:

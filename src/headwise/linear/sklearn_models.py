@@ -81,11 +81,11 @@ def fit_tfidf(
 
     vectorizer = TfidfVectorizer(
         tokenizer=get_tokenizer(tokenizer).words,
-        token_pattern=None,  # type: ignore[arg-type]
+        token_pattern=None,
         ngram_range=(1, 2),
         sublinear_tf=True,
         max_features=max_features,
-        dtype=np.float32,  # type: ignore[arg-type]
+        dtype=np.float32,
     )
     try:
         return vectorizer, vectorizer.fit_transform(texts)

@@ -113,7 +113,7 @@ def fit_svm_path(
         stop = TOLERANCE if tolerance is None else tolerance
         _solve(compiled_problem(slack), texts, blocks, alpha, seed, stop, threads)
         joined = _join_blocks(blocks, rows.features)
-        weights = split.all_weights(np.asarray(joined.weights), signs * alpha)
+        weights = split.all_weights(np.asarray(joined.weights), np.multiply(signs, alpha, dtype=np.float32))
         yield replace(joined, weights=weights)
 
 

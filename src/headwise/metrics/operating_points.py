@@ -197,8 +197,14 @@ class ChosenThreshold:
 
     def to_json(self) -> dict[str, object]:
         """The promise as a JSON object, for a model folder."""
-        saved = {"label": self.point.label, "rate": self.point.rate, "wanted": self.point.target_rate}
-        return saved | {"expected": self.expected, "kept": self.met, "texts": self.texts}
+        return {
+            "label": self.point.label,
+            "rate": self.point.rate,
+            "wanted": self.point.target_rate,
+            "expected": self.expected,
+            "kept": self.met,
+            "texts": self.texts,
+        }
 
 
 def parse_operating_points(thresholds: str, labels: Sequence[str] | None = None) -> list[OperatingPoint]:

@@ -6,7 +6,7 @@
 - `learning_curve_figure`: the measured scores, the fitted power law and its extrapolation.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import torch
@@ -230,7 +230,7 @@ def learning_curve_figure(
             1 - (score - bottom) / ((top - bottom) or 1)
         )
 
-    def line(values: Sequence[float], items: Sequence[float]) -> str:
+    def line(values: Iterable[float], items: Iterable[float]) -> str:
         return " ".join(f"{x(n):.1f},{y(value):.1f}" for n, value in zip(items, values, strict=True))
 
     caption = (

@@ -395,7 +395,7 @@ def _training(contents: ReportContents) -> Section:
     scores_title = f"scores {contents.held_out}"
     held_out = "dev" if contents.held_out == "on dev" else "out-of-fold"
     losses = {"train_loss": "training loss", "loss": f"{held_out} loss"}
-    groups = {"losses": ("train_loss", "loss"), scores_title: ()}
+    groups: dict[str, tuple[str, ...]] = {"losses": ("train_loss", "loss"), scores_title: ()}
     names = {key for row in history for key, value in row.items() if is_number(value)}
     scores = sorted(names - {"epoch", "train_loss", "loss"})
     groups[scores_title] = tuple(scores[:2])

@@ -5,7 +5,7 @@ layers compute from it.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property, partial, wraps
 from operator import index
 from typing import Any, TypeVar
 
@@ -25,17 +25,17 @@ PARENT = "parent"
 is no word."""
 
 
-def _index_tensor(build: "Callable[[Layout], Tensor]") -> "cached_property[Tensor]":
-    """A cached property that holds an index tensor."""
+def _cacheable(build: "Callable[[Layout], Tensor]") -> "Callable[[Layout], Tensor]":
+    """Makes an index tensor such that any mode of PyTorch may use it."""
 
+    @wraps(build)
     def make(layout: "Layout") -> Tensor:
         if is_ordinary():
             return build(layout)
         with cacheable_tensors():
             return build(layout)
 
-    make.__doc__ = build.__doc__
-    return cached_property(make)
+    return make
 
 
 class Layout:
@@ -153,28 +153,33 @@ class Layout:
         """Number of rows of the longest text, 0 for an empty batch."""
         return max(self.sizes, default=0)
 
-    @_index_tensor
+    @cached_property
+    @_cacheable
     def lengths(self) -> Tensor:
         """Number of rows of each text, int64 `[texts]`."""
         return torch.tensor(self.sizes, dtype=torch.int64, device=self.device)
 
-    @_index_tensor
+    @cached_property
+    @_cacheable
     def offsets(self) -> Tensor:
         """Row offsets, int64 `[texts + 1]`: text `t` has the rows `offsets[t]` to `offsets[t + 1]`."""
         return self._on_device(np.cumsum([0, *self.sizes], dtype=np.int64))
 
-    @_index_tensor
+    @cached_property
+    @_cacheable
     def text_of(self) -> Tensor:
         """The index of the text that each row belongs to, int64 `[total]`."""
         return self._on_device(self._text_of())
 
-    @_index_tensor
+    @cached_property
+    @_cacheable
     def positions(self) -> Tensor:
         """The position of each row in its text, from 0, int64 `[total]`."""
         rows = torch.arange(self.total, device=self.device)
         return rows - self.offsets[:-1][self.text_of]
 
-    @_index_tensor
+    @cached_property
+    @_cacheable
     def rows_behind_first(self) -> Tensor:
         """The rows of the layout in `prepended`, int64 `[total]`."""
         return self._on_device(np.arange(1, self.total + 1, dtype=np.int64) + self._text_of())

@@ -30,7 +30,10 @@ class NoveltyMember:
     novelty_similarity = OutputsAttribute[float | None]()
     novelty_threshold = OutputsAttribute[float | None]()
 
-    references: Any
+    if TYPE_CHECKING:
+
+        @property
+        def references(self) -> NDArray[np.float32] | None: ...
 
     def novelty_scores(self, encoded: Sequence[Any], logits: NDArray[np.floating]) -> NDArray[np.float64]:
         """Novelty scores of encoded texts, `[texts]`: higher is less like the training texts; a text with a

@@ -74,6 +74,7 @@ class PredictionModel(NoveltyMember):
         tabular: How the columns beside texts become features; empty if it reads none.
     """
 
+    references: NDArray[np.float32] | None
     labels = OutputsAttribute[tuple[str, ...]]()
     temperature = OutputsAttribute[float]()
     biases = OutputsAttribute[list[float] | None]()
@@ -96,7 +97,7 @@ class PredictionModel(NoveltyMember):
         self.features, self.base = features, base
         self.linear_model, self.outputs = linear_model, outputs
         self.encoder_weight, self.linear_weight, self.linear_share = 1.0, 0.0, 0.0
-        self.references: NDArray[np.float32] | None = None
+        self.references = None
         self.tabular: tuple[ColumnEncoding, ...] = ()
 
     @abstractmethod

@@ -195,8 +195,8 @@ class TagOutputs:
         Raises:
             ConfigError: A sentence is not a list of words; `predict` is for running text.
         """
-        sentences = [as_sentence(sentence) for sentence in require_list(sentences, "sentences")]
-        encoded = self.encode_sentences(sentences)
+        untagged = [as_sentence(sentence) for sentence in require_list(sentences, "sentences")]
+        encoded = self.encode_sentences(untagged)
         numbers, probabilities = self.decode(encoded, batch_tokens=batch_tokens)
         return [
             TaggedText(
@@ -209,7 +209,7 @@ class TagOutputs:
                 ),
                 unknown_words=item.unknown / max(len(item), 1),
             )
-            for sentence, item, tags, shares in zip(sentences, encoded, numbers, probabilities, strict=True)
+            for sentence, item, tags, shares in zip(untagged, encoded, numbers, probabilities, strict=True)
         ]
 
     def predict(self, texts: Iterable[str | Example], *, chunk: int = 1024) -> Iterator[TaggedText]:

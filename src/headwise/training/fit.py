@@ -40,7 +40,7 @@ def pick_device(name: torch.device | str) -> torch.device:
     try:
         device = torch.device(name)
         torch.zeros(1, device=device).tolist()  # fails on the meta device, which has no values
-    except (RuntimeError, AssertionError, NotImplementedError) as error:
+    except (RuntimeError, AssertionError) as error:
         why = str(error).splitlines()[0].split(". ")[0]  # for a missing backend, PyTorch lists all others
         raise ConfigError(
             f"the device {str(name)!r} cannot be used: {why}; auto takes what there is"

@@ -12,7 +12,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -375,7 +375,7 @@ class _TrainingRun:
         progress = self.progress
         spent = max(self._updated - self._session_start, 1e-9)  # without the time on dev after an epoch
         return EpochReport(
-            RunProgress(**{**vars(progress), "history": list(progress.history)}),
+            replace(progress, history=list(progress.history)),
             len(self._batches),
             self._texts,
             progress.loss / max(progress.texts, 1),

@@ -74,13 +74,13 @@ class AdamW:
             for parameter in group["params"]
             if parameter.grad is not None and not parameter.grad.is_sparse
         ]
-        lengths = tuple(torch._foreach_norm(gradients)) if gradients else ()  # pyright: ignore[reportPrivateImportUsage]
+        lengths = tuple(torch._foreach_norm(gradients)) if gradients else ()
         lengths += tuple(torch.tensor(updates.read_gradient()) for updates in self._rows.values())
         if not lengths:
             return
         scale = float(most / (torch.linalg.vector_norm(torch.stack(lengths)) + 1e-6))
         if not scale >= 1:  # also where it is not a number
-            torch._foreach_mul_(gradients, scale)  # pyright: ignore[reportPrivateImportUsage]
+            torch._foreach_mul_(gradients, scale)
             for updates in self._rows.values():
                 updates.scale = scale
 
@@ -97,8 +97,8 @@ class AdamW:
             first, second, steps = (
                 [state[key] for state in states] for key in ("exp_avg", "exp_avg_sq", "step")
             )
-            torch._foreach_add_(steps, 1)  # pyright: ignore[reportPrivateImportUsage]
-            torch._fused_adamw_(  # pyright: ignore[reportPrivateImportUsage]
+            torch._foreach_add_(steps, 1)
+            torch._fused_adamw_(
                 parameters,
                 [p.grad for p in parameters],
                 first,

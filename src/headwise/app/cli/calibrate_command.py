@@ -1,7 +1,5 @@
 """`headwise calibrate`: fit the probabilities and thresholds of a model again."""
 
-# pyright: reportInvalidTypeForm=false
-
 import math
 from typing import Annotated
 

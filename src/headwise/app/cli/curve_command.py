@@ -1,7 +1,5 @@
 """`headwise curve`: the learning curve of a file, and the forecast for more texts."""
 
-# pyright: reportInvalidTypeForm=false
-
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 

@@ -1,7 +1,5 @@
 """`headwise distill`: train a small model on labelled texts and on a teacher's labels of other texts."""
 
-# pyright: reportInvalidTypeForm=false
-
 from pathlib import Path
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """`headwise doctor`: check data files before training."""
 
-# pyright: reportInvalidTypeForm=false
-
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`headwise evaluate`: score a model on a labelled file."""
 
-# pyright: reportInvalidTypeForm=false
-
 from typing import TYPE_CHECKING, Literal
 
 from rich.padding import Padding

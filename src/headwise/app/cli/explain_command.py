@@ -1,7 +1,5 @@
 """`headwise explain`: word attributions of the predictions for a file."""
 
-# pyright: reportInvalidTypeForm=false
-
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path

@@ -2,7 +2,7 @@
 
 A flag that is not given is None; its field then comes from the recipe file or the defaults. The
 configurations need neither torch nor NumPy, so `headwise train --help` and usage errors are fast. The types
-of the flags are made at run time, so pyright cannot check them (`reportInvalidTypeForm=false`).
+of the flags are made at run time, so no type checker can check them (see pyproject.toml).
 """
 
 import ast

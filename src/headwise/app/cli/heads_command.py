@@ -1,7 +1,5 @@
 """`headwise heads`: the importance of each attention head of a model; pruning."""
 
-# pyright: reportInvalidTypeForm=false
-
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +22,7 @@ from headwise.app.cli.console import (
 from headwise.app.cli.flags import OpeningArgument, flag_values, section_flags
 from headwise.app.cli.path_checks import check_one_standard_input, is_standard
 from headwise.app.cli.terminal import TerminalReporter
+from headwise.core.config import JsonObject
 
 if TYPE_CHECKING:
     from headwise.app.workflows.head_scores import PruningReport
@@ -67,7 +66,7 @@ def heads(
             return 0
         note(f"the picture is in {svg}")
     check_one_standard_input({"FILE": file, "--parses": parses})
-    file_arguments = {"parses": parses, **flag_values(opening), "reading": flag_values(read)}
+    file_arguments: JsonObject = {"parses": parses, **flag_values(opening), "reading": flag_values(read)}
     if prune is not None:
         pruned = prune_file(
             model, file, prune, **file_arguments, overwrite=overwrite, reporter=TerminalReporter()

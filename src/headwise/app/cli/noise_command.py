@@ -1,7 +1,5 @@
 """`headwise noise`: find likely label errors in a file."""
 
-# pyright: reportInvalidTypeForm=false
-
 import csv
 import io
 from dataclasses import asdict, astuple

@@ -1,7 +1,5 @@
 """`headwise predict`: predictions for a file of any size."""
 
-# pyright: reportInvalidTypeForm=false
-
 import shlex
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`headwise pretrain`: train static embeddings (a base) on unlabelled texts."""
 
-# pyright: reportInvalidTypeForm=false
-
 import shlex
 import sys
 from pathlib import Path

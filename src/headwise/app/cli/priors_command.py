@@ -1,7 +1,5 @@
 """`headwise priors`: list the priors, draw them, and search the best ones for a file."""
 
-# pyright: reportInvalidTypeForm=false
-
 from collections.abc import Sequence
 from inspect import getdoc
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`headwise probe`: the attention span of each head of an encoder."""
 
-# pyright: reportInvalidTypeForm=false
-
 from itertools import islice
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`headwise report`: an HTML report of a model."""
 
-# pyright: reportInvalidTypeForm=false
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """`headwise sample`: generate text with a language model."""
 
-# pyright: reportInvalidTypeForm=false
-
 import sys
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """`headwise serve`: predictions over HTTP."""
 
-# pyright: reportInvalidTypeForm=false
-
 from pathlib import Path
 from typing import Annotated
 

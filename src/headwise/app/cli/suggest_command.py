@@ -1,7 +1,5 @@
 """`headwise suggest`: choose the texts to label next (active learning)."""
 
-# pyright: reportInvalidTypeForm=false
-
 import csv
 import io
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """`headwise train`: train a model on a labelled file."""
 
-# pyright: reportInvalidTypeForm=false
-
 from pathlib import Path
 from typing import Annotated, Any
 

@@ -1,7 +1,5 @@
 """`headwise tune`: hyperparameter search for a file."""
 
-# pyright: reportInvalidTypeForm=false
-
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any

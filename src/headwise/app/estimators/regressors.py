@@ -158,7 +158,7 @@ class PairEstimator(TextEstimator[ModelType]):
 
     def _store_columns(self, X: Inputs) -> None:
         """Store the column names of X and forget those of a previous fit."""
-        vars(self).pop("feature_names_in_", None)
+        self.__dict__.pop("feature_names_in_", None)
         if len(names := _column_names(X)) == 2:
             self.feature_names_in_ = np.array(names, dtype=object)
 

@@ -62,9 +62,13 @@ def serve(
     """
     if not 0 <= port < 65_536:
         raise ConfigError(f"--port {port}; expected 0 (any that is free) to 65535")
-    limits = {"most_items": most_items, "most_words": most_words}
-    limits |= {"most_bytes": most_bytes, "most_waiting": most_waiting}
-    _check_counts(**limits, batch_tokens=answering.get("batch_tokens", 1))
+    _check_counts(
+        most_items=most_items,
+        most_words=most_words,
+        most_bytes=most_bytes,
+        most_waiting=most_waiting,
+        batch_tokens=answering.get("batch_tokens", 1),
+    )
     _check_times(most_seconds=most_seconds, grace_seconds=grace_seconds)
     root_path = root_path.rstrip("/")
     if root_path and not root_path.startswith("/"):
@@ -82,9 +86,20 @@ def serve(
     for service in services:
         service.warm_up()
     with _log_writer(log) as line, _listening_socket(host, port) as listening:
-        more = {"most_seconds": most_seconds, "root_path": root_path, "cors": cors}
-        more |= {"examples": examples, "log": line, "keys": keys}
-        app = create_app(services, host=host, **limits, **more)
+        app = create_app(
+            services,
+            host=host,
+            most_items=most_items,
+            most_words=most_words,
+            most_bytes=most_bytes,
+            most_waiting=most_waiting,
+            most_seconds=most_seconds,
+            root_path=root_path,
+            cors=cors,
+            examples=examples,
+            log=line,
+            keys=keys,
+        )
         shown = f"[{host}]" if ":" in host else host
         reporter.note(_welcome(services, f"http://{shown}:{listening.getsockname()[1]}"))
         if not is_local(host):

@@ -316,4 +316,4 @@ class _Server(uvicorn.Server):
             await asyncio.sleep(0.1)
         await asyncio.sleep(self._grace)
         for connection in list(self.server_state.connections):
-            connection.transport.abort()  # type: ignore[union-attr]
+            connection.transport.abort()

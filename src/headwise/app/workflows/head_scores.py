@@ -189,7 +189,10 @@ def prune_file(
             left[head.module] -= 1
     prune_heads(model, gone)
     after, info = session.evaluate(items).to_json(), session.info
-    metrics = {"calibration": info["calibration"], "pruned": [asdict(worth) for worth in removed]}
+    metrics: JsonObject = {
+        "calibration": info["calibration"],
+        "pruned": [asdict(worth) for worth in removed],
+    }
     # If all items are new, they stay as they are: those of a stream are no list.
     new = items if not trial.learnt else [item for n, item in enumerate(items) if n not in trial.learnt]
     if len(new):

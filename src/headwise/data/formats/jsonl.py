@@ -217,7 +217,7 @@ _DECODER = json.JSONDecoder(parse_constant=_constant, object_pairs_hook=_object)
 
 
 def _json_type(value: object) -> str:
-    names = {list: "array", str: "string", bool: "literal", type(None): "literal"}
+    names: dict[type, str] = {list: "array", str: "string", bool: "literal", type(None): "literal"}
     return names.get(type(value), "number")
 
 

@@ -5,6 +5,7 @@ as it was.
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from headwise.data.columns.cell_values import as_text
 from headwise.data.formats.span_values import parse_span
@@ -40,7 +41,7 @@ def contradiction(fields: Mapping[str, object], words: Sequence[str], tags: Sequ
     return ""
 
 
-def _place(raw: object, places: Sequence[tuple[int, int]]) -> _Place | None:
+def _place(raw: Any, places: Sequence[tuple[int, int]]) -> _Place | None:
     """The characters and the type of a span, which those of words that came as such name by words alone."""
     if (span := parse_span(raw)) is not None:
         return span.start, span.end, span.type

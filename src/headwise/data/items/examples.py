@@ -200,7 +200,7 @@ def align(tokens: Sequence[str], text: str) -> tuple[tuple[int, int], ...] | Non
 class MultiLabelExample(Example):
     """One text with its labels, in the file's order, each once; `label` is None."""
 
-    labels: tuple[str, ...] = ()  # pyright: ignore[reportIncompatibleMethodOverride]
+    labels: tuple[str, ...] = ()
 
 
 def separator_for(options: MultiLabelOptions, labels: Sequence[str], read: str | None = None) -> str:

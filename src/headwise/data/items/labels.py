@@ -19,9 +19,9 @@ from headwise.data.errors import DataError
 from headwise.data.findings import abbreviate
 from headwise.data.items.dataset import items_at
 
-_CYRILLIC = dict(zip("аеорсухіјѕһԁАВЕКМНОРСТХУІЈЅ", "aeopcyxijshdABEKMHOPCTXYIJS", strict=True))
-_GREEK = dict(zip("ονΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ovABEZHIKMNOPTYX", strict=True))
-_LATIN = str.maketrans(_CYRILLIC | _GREEK)
+_CYRILLIC = str.maketrans("аеорсухіјѕһԁАВЕКМНОРСТХУІЈЅ", "aeopcyxijshdABEKMHOPCTXYIJS")
+_GREEK = str.maketrans("ονΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ovABEZHIKMNOPTYX")
+_LATIN = _CYRILLIC | _GREEK
 
 
 def with_latin_letters(name: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from headwise.core.config import JsonObject
 from headwise.core.tokenizer import Tokenizer
 from headwise.data.files.file_lists import place
 from headwise.data.items.item_type import ItemType
@@ -101,7 +102,8 @@ class WordLimit:
             longer = item_type.characters(item) > self.words  # no word has less than a character
             return item_type.first_words(item, self.words, tokenizer) if longer else item
 
-        return replace(parts, **{name: list(map(cut, part)) for name, part in parts.named.items()})
+        cut_parts: JsonObject = {name: list(map(cut, part)) for name, part in parts.named.items()}
+        return replace(parts, **cut_parts)
 
     def message(self, nouns: str) -> str:
         """A warning that names the longest text and the settings; "" without longer texts."""

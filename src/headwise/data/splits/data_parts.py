@@ -181,9 +181,8 @@ def read_parts(
         )
     if "test" in cut and "train" in out_of_scope:
         out_of_scope |= _split_out_of_scope(out_of_scope["train"], split)
-    test = parts.get("test", train_items[:0])
-    learnt = parts["train"], parts["dev"]
-    return DataParts(item_type, *learnt, test, notes, files, out_of_scope, split_note=split_note)
+    learnt, test_items = (parts["train"], parts["dev"]), parts.get("test", train_items[:0])
+    return DataParts(item_type, *learnt, test_items, notes, files, out_of_scope, split_note=split_note)
 
 
 @dataclass

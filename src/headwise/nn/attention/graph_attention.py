@@ -96,7 +96,8 @@ class _Product(torch.autograd.Function):
         ctx.block, ctx.transposed = inputs[2:]
 
     @staticmethod
-    def backward(ctx, grad: Tensor) -> tuple[Tensor, Tensor, None, None]:  # pyright: ignore
+    def backward(ctx, *grad_outputs: Tensor) -> tuple[Tensor, Tensor, None, None]:
+        (grad,) = grad_outputs
         left, right = ctx.saved_tensors
         block: NeighbourBlock = ctx.block
         queries, keys = block.group(left), block.group_keys(right)

@@ -1,6 +1,6 @@
 """BaseEmbedding: a base as an embedding layer without out-of-vocabulary words."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn.functional import embedding_bag, normalize
 
 from headwise.core import native
+from headwise.core.config import JsonMapping
 from headwise.nn.embeddings.word_reading import RowEmbedding, WordRows, can_read_words, read_words
 from headwise.nn.layers.dropout import Dropout
 from headwise.nn.layers.row_blocks import BlockedLinear
@@ -69,9 +70,7 @@ class BaseEmbedding(nn.Module):
         self.dropout = Dropout(config.dropout)
 
     @classmethod
-    def from_files(
-        cls, files: Mapping[str, object], words: int, width: int, config: BaseConfig
-    ) -> "BaseEmbedding":
+    def from_files(cls, files: JsonMapping, words: int, width: int, config: BaseConfig) -> "BaseEmbedding":
         """An embedding without weights, from the output of `to_files`, which is untrusted.
 
         Raises:

@@ -4,7 +4,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -74,9 +74,7 @@ def trained_priors(encoder: nn.Module) -> list[list[TrainedPrior]]:
     for attention in encoder.modules():
         if isinstance(attention, SelfAttention):
             # Drawn on the processor, whatever the model computes on.
-            tuned = attach_terms(
-                attention.priors, cast(nn.ModuleList, deepcopy(attention.learned).float().cpu())
-            )
+            tuned = attach_terms(attention.priors, deepcopy(attention.learned).float().cpu())
             names = described_priors(attention)
             layers.append(
                 [

@@ -111,8 +111,9 @@ class TextLinearBuffers(TableBuffers[LinearModel]):
 
 def with_linear_sizes(config: ModelConfig, sizes: Mapping[str, int]) -> ModelConfig:
     """The configuration with these sizes of the linear model; no sizes mean no linear model."""
-    nothing = {name: getattr(LinearMemberConfig, name) for name in LinearMemberConfig.SIZES}
-    return replace(config, linear_model=replace(config.linear_model, **{**nothing, **sizes}))
+    values: JsonObject = {name: getattr(LinearMemberConfig, name) for name in LinearMemberConfig.SIZES}
+    values |= sizes
+    return replace(config, linear_model=replace(config.linear_model, **values))
 
 
 _LEAST = 0.05  # features with smaller weights only are dropped

@@ -253,13 +253,15 @@ class Sum(Prior):
 def non_negative(numbers: Lengths) -> Lengths:
     """The numbers, with 0 in place of negative ones, `[texts]`."""
     if isinstance(numbers, np.ndarray):
-        return np.maximum(numbers, 0)  # a tenth of the time of `clip`
+        larger: Any = np.maximum(numbers, 0)  # a tenth of the time of `clip`
+        return larger
     return numbers.clip(min=0)
 
 
 def smaller_reach(first: Lengths, second: Lengths) -> Lengths:
     """The smaller number of two, text by text, `[texts]`."""
-    return first - non_negative(first - second)
+    difference: Any = first - second
+    return first - non_negative(difference)
 
 
 def strictest_tree_use(uses: Iterable[TreeUse]) -> TreeUse:

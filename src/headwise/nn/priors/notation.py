@@ -280,7 +280,7 @@ class PriorReader:
             return int(text)
         if kind is float and (number := _parse_number(text, part=part)) is not None:
             return number
-        descriptions = {
+        descriptions: dict[object, str] = {
             bool: "true or false",
             int: f"a whole number, at most {LARGEST}",
             float: "a number such as 0.5 or 1/2" + ", or a part of the text such as n/16" * part,

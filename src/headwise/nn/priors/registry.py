@@ -90,7 +90,7 @@ def register(prior: OwnPrior) -> OwnPrior:
     """
     if not (isinstance(prior, type) and issubclass(prior, Prior) and is_dataclass(prior)):
         raise ConfigError(f"{prior!r} is not a prior; expected a frozen dataclass that extends Prior")
-    if not prior.__dataclass_params__.frozen:  # pyright: ignore[reportAttributeAccessIssue]
+    if not prior.__dataclass_params__.frozen:  # pyrefly: ignore[missing-attribute] - a dataclass has it
         raise ConfigError(f"{prior.__name__} can be changed; expected a frozen dataclass")
     name = vars(prior).get("name")
     if not isinstance(name, str) or not _NAME.fullmatch(name):

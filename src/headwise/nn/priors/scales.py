@@ -82,9 +82,9 @@ def parse_scale(scale: Scale) -> Prior:
     if isinstance(scale, Prior):
         return scale
     if isinstance(scale, Integral):
-        return Window(width=scale)  # type: ignore[arg-type]
+        return Window(width=scale)
     if isinstance(scale, Real):
-        return Window(fraction=scale)  # type: ignore[arg-type]
+        return Window(fraction=scale)
     try:
         text = cast(str, scale).strip().lower()
         if text == "n" or text.startswith("n/"):

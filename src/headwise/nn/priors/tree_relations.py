@@ -19,10 +19,11 @@ ROOT, NO_WORD = -1, -2
 """The parent of a root, and of a row that is no word (a classification node)."""
 
 
+@dataclass(frozen=True)
 class _GoesByParents:
     """Base of the priors that use the parents of words."""
 
-    fallback: Literal["error", "word"]
+    fallback: Literal["error", "word"] = "error"
 
     def __post_init__(self) -> None:
         check_fallback(self.fallback)
@@ -40,8 +41,6 @@ class _GoesByParents:
 class _TreeRelation(_GoesByParents, Prior):
     """Words in one relation see each other, and each word sees itself. A classification node sees all and
     is seen by all."""
-
-    fallback: Literal["error", "word"] = "error"
 
     def visible(self, pairs: PositionPairs) -> Tensor:
         """Whether each query and key stand in the relation.
@@ -124,7 +123,6 @@ class TreeRelations(_GoesByParents, LearnedPrior):
         fallback: See `Parent`.
     """
 
-    fallback: Literal["error", "word"] = "error"
     name: ClassVar[str] = "tree-relations"
 
     NAMES: ClassVar[tuple[str, ...]] = ("other", "itself", "parent", "child", "sibling", "node")

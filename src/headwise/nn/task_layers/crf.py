@@ -155,7 +155,8 @@ class _LogPartition(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable()
-    def backward(ctx, grad: Tensor) -> tuple[Tensor | None, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def backward(ctx, *grad_outputs: Tensor) -> tuple[Tensor | None, ...]:
+        (grad,) = grad_outputs
         ways, transitions, end = ctx.saved_tensors
         steps: PackedSequence = ctx.steps
         single, pairs = _backward_recursion(ways, transitions, end, grad, steps)

@@ -63,7 +63,7 @@ def neighbour_vectors(
     left, values, _ = randomized_svd(
         ppmi,
         min(_FEATURES, words),
-        n_iter=4,  # type: ignore[arg-type]  # annotated as a text
+        n_iter=4,
         random_state=seed,
     )
     vectors = (left * np.sqrt(values)).astype(np.float32)
@@ -112,7 +112,7 @@ def cluster_words(vectors: Floats, *, seed: int) -> NDArray[np.int16]:
         means = KMeans(
             min(most, len(common)),
             init="random",
-            n_init=1,  # type: ignore[arg-type]  # annotated as a text
+            n_init=1,
             max_iter=_TURNS,
             random_state=seed,
         )

@@ -62,7 +62,8 @@ class _Banded(torch.autograd.Function):
         return out.to(query.dtype)
 
     @staticmethod
-    def backward(ctx, grad: Tensor) -> tuple[Tensor | None, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def backward(ctx, *grad_outputs: Tensor) -> tuple[Tensor | None, ...]:
+        (grad,) = grad_outputs
         query, key, value, out, stats = ctx.saved_tensors
         if torch.is_grad_enabled():  # it is to be differentiated again
             return *reference_gradients(query, key, value, *ctx.made_for, grad=grad), None, None

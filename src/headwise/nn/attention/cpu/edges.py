@@ -223,7 +223,8 @@ class _TileAttention(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable(_WAY_OUT)
-    def backward(ctx, grad: Tensor) -> tuple[Tensor | None, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def backward(ctx, *grad_outputs: Tensor) -> tuple[Tensor | None, ...]:
+        (grad,) = grad_outputs
         *inputs, out, stats = ctx.saved_tensors
         q, k, v, table, grad_out = computable(*inputs, grad)
         tiles, dropout = ctx.tiles, ctx.dropout
@@ -267,7 +268,8 @@ class _TreeAttention(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable(_WAY_OUT)
-    def backward(ctx, grad: Tensor) -> tuple[Tensor | None, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def backward(ctx, *grad_outputs: Tensor) -> tuple[Tensor | None, ...]:
+        (grad,) = grad_outputs
         *inputs, out, stats = ctx.saved_tensors
         *rows, grad_out = computable(*inputs, grad)
         trees, dropout = ctx.trees, ctx.dropout

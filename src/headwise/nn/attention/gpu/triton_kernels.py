@@ -14,8 +14,7 @@ units of log 2. With `WHOLE`, blocks that are seen entirely are gone through wit
 """
 
 # Triton's language only looks like Python.
-# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportOperatorIssue=false
-# pyright: reportIndexIssue=false, reportCallIssue=false
+# pyrefly: ignore-errors[bad-argument-type]
 
 import triton
 import triton.language as tl

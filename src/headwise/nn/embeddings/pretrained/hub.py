@@ -14,12 +14,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
+from headwise.core.config import JsonObject
 from headwise.core.errors import ConfigError
 from headwise.nn.embeddings.pretrained.word_pieces import (
     PieceTokenizer,
@@ -83,7 +84,7 @@ def without_pooler(encoder: "PreTrainedModel", tokenizer: PieceTokenizer, where:
             code="HW704",
         )
     if getattr(encoder, "pooler", None) is not None:
-        encoder.pooler = None  # pyright: ignore[reportArgumentType]
+        encoder.pooler = None  # pyrefly: ignore[bad-argument-type] - PyTorch takes None
     encoder.config.return_dict = True
     return encoder.float()
 
@@ -360,7 +361,7 @@ def _check_settings(settings: dict[str, object] | list[object], where: str) -> N
 class _NoInitialValues(TorchFunctionMode):
     """Skips the initialisation of new parameters, which are overwritten on loading."""
 
-    def __torch_function__(self, func, types, args=(), kwargs=None):
+    def __torch_function__(self, func, types, args: tuple[Any, ...] = (), kwargs: JsonObject | None = None):
         kwargs = kwargs or {}
         if getattr(func, "__module__", None) == "torch.nn.init" and "tensor" in kwargs:
             return kwargs["tensor"]

@@ -6,13 +6,14 @@ state of [CLS] is a separate output, for the readout `attentive,cls` (MS-SAN + B
 2020).
 """
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 import torch
 from torch import Tensor, nn
 
+from headwise.core.config import JsonMapping
 from headwise.core.errors import ConfigError
 from headwise.nn.embeddings.pretrained.hub import (
     PretrainedEncoder,
@@ -61,7 +62,8 @@ class PretrainedEmbedding(nn.Module):
         super().__init__()
         self.config = config
         self.encoder = source.encoder
-        self._source = replace(source, encoder=None)
+        self._tokenizer, self._window = source.tokenizer, source.window
+        self._begins_with_summary = source.begins_with_summary
         settings = self.encoder.config
         depth = settings.num_hidden_layers
         if config.layers and config.layers[-1] > depth:
@@ -99,7 +101,7 @@ class PretrainedEmbedding(nn.Module):
 
     @classmethod
     def from_files(
-        cls, config: PretrainedConfig, width: int, files: Mapping[str, object], where: str = "the model"
+        cls, config: PretrainedConfig, width: int, files: JsonMapping, where: str = "the model"
     ) -> "PretrainedEmbedding":
         """An embedding without weights, from the output of `to_files`, which is untrusted. Downloads
         nothing.
@@ -138,16 +140,16 @@ class PretrainedEmbedding(nn.Module):
         return {
             ENCODER_FILE: {
                 "encoder": architecture_to_json(self.encoder),
-                "window": self._source.window,
-                "summary": self._source.begins_with_summary,
+                "window": self._window,
+                "summary": self._begins_with_summary,
             },
-            TOKENIZER_FILE: self._source.tokenizer.definition,
+            TOKENIZER_FILE: self._tokenizer.definition,
         }
 
     def prepare(self, texts: Sequence[Sequence[str]]) -> list[WordPieces]:
         """Word pieces of tokenised texts. `forward` accepts them in place of words, which avoids tokenising
         a text again in every epoch."""
-        return self._source.tokenizer.pieces(texts)
+        return self._tokenizer.pieces(texts)
 
     def forward(
         self, tokens: Sequence[Sequence[str] | WordPieces], layout: Layout
