@@ -1,6 +1,7 @@
 """Models on the hub, which a folder stands for here."""
 
 import shutil
+import sys
 
 import pytest
 
@@ -73,6 +74,8 @@ def test_a_round_trip(model, server, tmp_path):
     (repositories / "me/intents" / "code.py").write_text("raise SystemExit", "utf-8")
     pulled = pull_from_hub("me/intents", tmp_path / "pulled")
     assert not (pulled / "code.py").exists()
+    (tmp_path / "usual").mkdir()
+    assert pulled.stat().st_mode == (tmp_path / "usual").stat().st_mode
     wanted = TextClassifier.load(model).predict_proba(TEXTS)
     assert (TextClassifier.load(pulled).predict_proba(TEXTS) == wanted).all()
     loaded = from_pretrained("me/intents", TextClassifierModel)
@@ -103,6 +106,21 @@ def test_repositories_and_folders_that_cannot_be(model, server, tmp_path):
     with pytest.raises(StoreError):
         pull_from_hub("me/other", tmp_path / "new")
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("message", ["no route to host\nmore", ""])
+def test_a_hub_that_cannot_be_reached(model, server, monkeypatch, message):
+    """huggingface_hub passes on the exceptions of its HTTP client, which differs by version."""
+    client = next((sys.modules[name] for name in ("httpx2", "httpx") if name in sys.modules), None)
+    error = ConnectionError(message) if client is None else client.ConnectError(message)
+
+    def unreachable(self, **_):
+        raise error
+
+    monkeypatch.setattr(hub.HfApi, "create_repo", unreachable)
+    expected = message.partition("\n")[0] or type(error).__name__
+    with pytest.raises(ConfigError, match=f"me/far: the hub cannot be used: {expected}$"):
+        push_to_hub(model, "me/far")
 
 
 def test_the_front_matter_is_yaml():

@@ -100,6 +100,7 @@ def test_form(classes):
             assert shares.shape == (2, FEATURE_COUNT)
             assert shares[0].sum() == pytest.approx(scores[0] - words[0] - scores[1] + words[1], abs=1e-4)
             assert not shares[1].any()
+        assert surface_attributions(model, [], np.zeros((0, classes))).shape == (0, FEATURE_COUNT)
 
 
 PAIRS = [

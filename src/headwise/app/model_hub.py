@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 from collections.abc import Sequence
 from contextlib import contextmanager
 from os import PathLike
@@ -92,10 +93,12 @@ def pull_from_hub(
             repo_id=repo, revision=revision, token=token, allow_patterns=list(_FILES)
         )
     source = Path(snapshot)
-    with TemporaryDirectory(prefix="headwise-hub-") as staging:
+    with TemporaryDirectory(prefix="headwise-hub-") as temporary:
+        staging = Path(temporary) / "model"  # a temporary folder itself is closed to other users
+        staging.mkdir()
         for name in _FILES:
             if (source / name).is_file():  # links into the cache of the hub
-                shutil.copyfile(source / name, Path(staging) / name)
+                shutil.copyfile(source / name, staging / name)
         VerifiedFolder(staging)
         shutil.copytree(staging, target)
     return target
@@ -170,7 +173,11 @@ def _hub_errors(repo: str) -> "Generator[None]":
     """Converts errors of the hub to a `ConfigError` that names the repository."""
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError
 
+    # Without a connection, huggingface_hub passes on what its HTTP client raises (requests: an OSError).
+    clients = [client for name in ("httpx", "httpx2") if (client := sys.modules.get(name)) is not None]
+    expected = (HfHubHTTPError, HFValidationError, OSError, *(client.HTTPError for client in clients))
     try:
         yield
-    except (HfHubHTTPError, HFValidationError, OSError) as error:
-        raise ConfigError(f"{repo}: the hub cannot be used: {str(error).splitlines()[0]}") from error
+    except expected as error:
+        reason = next(iter(str(error).splitlines()), type(error).__name__)
+        raise ConfigError(f"{repo}: the hub cannot be used: {reason}") from error

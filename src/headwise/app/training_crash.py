@@ -47,7 +47,8 @@ def crash_as_error(output: Path) -> Generator[None]:
         path = output / RUN_FOLDER / TRACEBACK
         path.parent.mkdir(parents=True, exist_ok=True)
         begin = f"headwise {__version__}, Python {sys.version.split()[0]}, while {step}\n"
-        path.write_text(begin + "".join(traceback.format_exception(error)), encoding="utf-8")
+        report = begin + "".join(traceback.format_exception(error))
+        path.write_text(report, encoding="utf-8", errors="backslashreplace")
         raise HeadwiseError(
             f"an unexpected error stopped the training run while {step}: {what:.300}. Its traceback is in "
             f"{path}; please report it. headwise doctor may find its cause in the data; --resume meets it "

@@ -30,10 +30,12 @@ def locked(folder: Path) -> Generator[None]:
     try:
         file = _locked_file(path)
     except BlockingIOError:
-        holder = path.read_text(encoding="utf-8", errors="replace").strip() or "it has just begun"
+        holder = ""
+        with suppress(OSError):  # on Windows, what is locked cannot be read
+            holder = path.read_text(encoding="utf-8", errors="replace").strip()
         raise HeadwiseError(
-            f"{folder}: another training run is writing to it ({holder}); wait for its end, stop it, or "
-            "give another --output",
+            f"{folder}: another training run is writing to it ({holder or 'it has just begun'}); wait for "
+            "its end, stop it, or give another --output",
             code="HW408",
         ) from None
     except OSError as error:

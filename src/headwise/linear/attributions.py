@@ -173,7 +173,7 @@ def surface_attributions(model: LinearModel, texts: Sequence[str], output_weight
     normalize = get_tokenizer(model.tokenizer).normalize
     away = surface_features([normalize(text) for text in texts]).astype(np.float64)
     away -= surface_features([REFERENCE_TEXT])
-    lines = np.stack([column_coefficients(line, model) for line in output_weights])
+    lines = column_coefficients(output_weights, model)
     return away * (lines @ model.coefficients.dense[model.form_place].T)
 
 
@@ -186,17 +186,17 @@ def tabular_attributions(model: LinearModel, tabular: NDArray, output_weights: D
         tabular: The features, `[texts, features]`.
         output_weights: Coefficients of the labels' scores for each text, `[texts, classes]`.
     """
-    lines = np.stack([column_coefficients(line, model) for line in output_weights])
+    lines = column_coefficients(output_weights, model)
     start = len(model.coefficients.dense) - model.tabular
     return tabular * (lines @ model.coefficients.dense[start:].T)
 
 
 def column_coefficients(output_weights: Doubles, model: LinearModel) -> Doubles:
-    """Map coefficients of labels to those of score columns; of two labels there may be one column only (see
-    `both`)."""
+    """Map coefficients of labels, `[..., classes]`, to those of score columns; of two labels there may be
+    one column only (see `expand_columns`)."""
     return (
-        output_weights[1:] / 2 - output_weights[:1] / 2
-        if len(model.coefficients.bias) < len(output_weights)
+        output_weights[..., 1:] / 2 - output_weights[..., :1] / 2
+        if len(model.coefficients.bias) < output_weights.shape[-1]
         else output_weights
     )
 

@@ -122,7 +122,7 @@ def fit_linear(
         previous=previous,
     ) as validated:
         model = validated.fit_model()
-    return LinearFit(model, validated.oof_scores, validated.settings, validated.cv_score)
+    return LinearFit(validated.oof_scores, validated.settings, validated.cv_score, model)
 
 
 @contextmanager

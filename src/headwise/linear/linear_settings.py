@@ -47,8 +47,8 @@ class LinearSettings:
 
 
 @dataclass(frozen=True)
-class CrossValidatedSettings:
-    """The settings of a linear model, with its out-of-fold scores, before it is fitted to all texts.
+class ChosenSettings:
+    """The settings of a linear model, with its out-of-fold scores.
 
     Attributes:
         oof_scores: Calibrated out-of-fold logits of each text that is in a fold, `[texts, classes]`; 0 of a
@@ -56,28 +56,25 @@ class CrossValidatedSettings:
         settings: The chosen settings.
         cv_score: Accuracy of `oof_scores`; for label sets, the share of correct decisions; for numbers, the
             explained variance (R2).
-        fit_model: Fits the model to all texts.
     """
 
     oof_scores: Floats
     settings: LinearSettings
     cv_score: float
+
+
+@dataclass(frozen=True)
+class CrossValidatedSettings(ChosenSettings):
+    """The settings of a model that is not fitted to all texts yet; `fit_model` does so."""
+
     fit_model: Callable[[], LinearModel]
 
 
 @dataclass(frozen=True)
-class LinearFit:
-    """A fitted linear model, with its out-of-fold scores.
-
-    Attributes:
-        model: The model, trained on all texts.
-        oof_scores, settings, cv_score: See `CrossValidatedSettings`.
-    """
+class LinearFit(ChosenSettings):
+    """The settings of a fitted model, and the `model`, trained on all texts."""
 
     model: LinearModel
-    oof_scores: Floats
-    settings: LinearSettings
-    cv_score: float
 
 
 StepReporter = Callable[[str], None]

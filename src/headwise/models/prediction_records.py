@@ -16,6 +16,7 @@ import numpy as np
 from headwise.core.config import JsonObject
 from headwise.core.errors import ConfigError
 from headwise.core.lazy_pattern import lazy_pattern
+from headwise.data.findings import count
 from headwise.data.formats.conll import DOCUMENT
 from headwise.data.items.dataset import InputRow
 from headwise.data.items.examples import TaggedSentence
@@ -112,7 +113,7 @@ class MultiLabelPredictor(LabelPredictor):
         common = [(label, n) for label, n in self.counts.most_common() if n]
         shown = [f"{label} {n:,} ({100 * n / self.items:.1f} %)" for label, n in common[:MAX_LISTED]]
         rest = len(common) - len(shown)
-        shown += [f"{rest:,} more labels"] if rest else []
+        shown += [count(rest, "more label")] if rest else []
         shown.append(f"no label {self.bare:,} ({100 * self.bare / self.items:.1f} %)")
         return ["predicted " + ", ".join(shown), *self.unknown_messages()]
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from headwise.core.config import JsonMapping
+from headwise.data.findings import count
 from headwise.data.items.dataset import InputRow
 from headwise.data.items.examples import DisplayNames
 from headwise.linear.tabular_features import unseen_notes, unseen_values
@@ -221,7 +222,7 @@ class LabelPredictor(Predictor):
             for label, n in self.counts.most_common(MAX_LISTED)
         ]
         rest = len(self.counts) - len(shown)
-        lines = ["predicted " + ", ".join(shown) + (f" and {rest:,} more labels" if rest else "")]
+        lines = ["predicted " + ", ".join(shown) + (f" and {count(rest, 'more label')}" if rest else "")]
         if self.least is not None:
             share = 100 * self.unsure / self.items
             lines.append(

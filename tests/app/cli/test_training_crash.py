@@ -7,6 +7,7 @@ import pytest
 from headwise.app import training_report
 from headwise.app.training_crash import crash_as_error
 from headwise.app.workflows import train as workflow
+from headwise.core.errors import HeadwiseError
 
 SMALL = (
     *("--base", "none", "--epochs", "2", "--folds", "0", "--words.vector-size", "8", "--no-baseline"),
@@ -74,6 +75,12 @@ def test_what_is_no_fault_of_the_run_stays_what_it_is(tmp_path, error):
     with pytest.raises(type(error)), crash_as_error(tmp_path):
         raise error
     assert not [*tmp_path.iterdir()]
+
+
+def test_an_error_about_a_name_that_is_no_text_has_its_traceback_too(tmp_path):
+    with pytest.raises(HeadwiseError, match="HW413"), crash_as_error(tmp_path):
+        raise ValueError("caf\udce9.csv")
+    assert "ValueError: caf\\udce9.csv" in (tmp_path / "training" / "traceback.txt").read_text("utf-8")
 
 
 def test_an_error_before_the_first_update_leaves_nothing_that_stops_the_next_run(

@@ -6,7 +6,7 @@ import pytest
 from headwise.app.training_plan import RunData
 from headwise.app.training_request import resolve
 from headwise.app.workflows.trials import SCORING_VERSION, TrialLog, Trials
-from headwise.core.errors import HeadwiseError
+from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.data.items.examples import Example
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.splits.data_parts import DataParts
@@ -84,3 +84,13 @@ def test_of_very_few_items_what_judges_chooses_too(tmp_path):
     trials = Trials(resolve(layers), data, tmp_path, 2)
     given, judged = trials._parts(1.0, 0)
     assert given.dev == judged
+
+
+def test_empty_folds_of_repeated_texts_are_no_trials(tmp_path):
+    texts = [Example(f"text {n % 7}", "ab"[n % 7 % 2], n) for n in range(84)]
+    layers = ({"model": {"task": "classify"}, "base": {"name": "none"}},)
+    data = RunData(DataParts(ITEM_TYPES_BY_TASK["classify"], texts, [], []))
+    trials = Trials(resolve(layers), data, tmp_path / "few", 3)
+    assert all(trials._parts(1.0, trial)[1] for trial in range(6))
+    with pytest.raises(ConfigError, match=r"too few different texts for 8 trials.*7 parts.*--seeds 3"):
+        Trials(resolve(layers), data, tmp_path / "many", 8)

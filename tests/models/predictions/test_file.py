@@ -2,8 +2,10 @@ import csv
 import gzip
 import json
 import lzma
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 
 from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.items.dataset import InputRow
+from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.readers.labelled_files import read_rows
 from headwise.models.prediction_file import (
     OutputError,
@@ -21,7 +24,9 @@ from headwise.models.prediction_file import (
     open_output,
     reporting_write_errors,
 )
+from headwise.models.predictor import LabelPredictor
 
+TEXTS_NOUNS = ITEM_TYPES_BY_TASK["classify"].nouns
 PROBABILITIES = np.array([0.123456789, 0.876543211])
 
 
@@ -263,3 +268,10 @@ def test_what_is_of_no_use_in_part_is_there_whole_or_not_at_all(tmp_path, name, 
     content = path.read_bytes()
     assert (gzip.decompress(content) if name.endswith(".gz") else content) == b"all of it"
     assert [own.name for own in tmp_path.iterdir()] == [name]
+
+
+@pytest.mark.parametrize(("labels", "end"), [(7, "and 1 more label"), (9, "and 3 more labels")])
+def test_a_summary_counts_the_labels_that_it_does_not_name(labels, end):
+    predictor = LabelPredictor(SimpleNamespace(novelty=None), TEXTS_NOUNS, 1, {})
+    predictor.items, predictor.counts = labels, Counter({f"label {n}": 1 for n in range(labels)})
+    assert predictor.count_messages()[0].endswith(end)

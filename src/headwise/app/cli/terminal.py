@@ -123,9 +123,11 @@ class TerminalReporter(Reporter):
     ) -> "Generator[Callable[[EpochReport], None]]":
         from headwise.app.cli.train_display import TrainDisplay  # with it comes torch
 
-        with TrainDisplay(run_config.train, primary_metric, unit) as self._display:
-            yield self._display.show
-        self._display = None
+        try:
+            with TrainDisplay(run_config.train, primary_metric, unit) as self._display:
+                yield self._display.show
+        finally:
+            self._display = None
 
     @contextmanager
     def reading(self, file: Path, resumed: int, *, shown: bool) -> Generator[ProgressCallback]:

@@ -17,7 +17,7 @@ from headwise.app.configuration import Sections, build_config
 from headwise.app.training_plan import RunData
 from headwise.app.training_request import SettingsSources, TrainingRequest, resolve
 from headwise.core.config import JsonMapping, JsonObject, differences
-from headwise.core.errors import HeadwiseError
+from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.core.folder_layout import RUN_STATE
 from headwise.data.errors import DataError
 from headwise.data.items.labels import evaluated_items, evaluation_weights
@@ -63,6 +63,7 @@ class Trials:
 
     Raises:
         HeadwiseError: HW403, the folder holds trials of another search.
+        ConfigError: There are too few different items for the trials.
     """
 
     def __init__(self, request: TrainingRequest, data: RunData, folder: Path, seeds: int):
@@ -78,7 +79,15 @@ class Trials:
         self.folds: NDArray[np.int64] | None = None
         if "dev" not in parts.files and parts.item_type.has_keys:
             self.pool = merge_dev_into_train(parts).train
-            self.folds = np.array(parts.item_type.folds(self.pool, max(2 * seeds, _LEAST_FOLDS)))
+            folds = np.array(parts.item_type.folds(self.pool, max(2 * seeds, _LEAST_FOLDS)))
+            used = np.unique(folds[folds >= 0])  # of few different items, some are empty
+            self.folds = np.where(folds < 0, -1, np.searchsorted(used, folds))
+            if len(used) < 2 * seeds:
+                many = parts.item_type.nouns.many
+                raise ConfigError(
+                    f"too few different {many} for {seeds} trials and as many that confirm: {len(used)} "
+                    f"parts of them; give more {many}, or --seeds {max(1, len(used) // 2)}"
+                )
         prints = [parts.item_type.fingerprint(part).sha256 for part in (parts.train, parts.dev)]
         key = {"judging": SCORING_VERSION, "data": prints, "recipe": self.base.to_json(), "seeds": seeds}
         self.runs = TrialLog(folder / TRIAL_LOG, key)
