@@ -27,6 +27,7 @@ def lines(*records):
         [{"name": f" {text}", "type": kind, "score": 0.5} for text, kind in LISTED],
         [[text, kind] for text, kind in LISTED],
         BY_TYPE,
+        dict(LISTED),
     ],
 )
 @pytest.mark.parametrize("field", ["entities", "ner", "labels"])
@@ -44,6 +45,11 @@ def tags(write, text, entities):
     return [
         f"{tag}:{word}" for word, tag in zip(item.tokens, item.tags, strict=True) if tag != "O"
     ], data.notes
+
+
+def test_one_entity_of_a_type_and_one_type_of_an_entity(write):
+    assert tags(write, "Ann in Rome", {"PER": "Ann", "LOC": "Rome"})[0] == ["B-PER:Ann", "B-LOC:Rome"]
+    assert tags(write, "Ann in Rome", {"Ann": "PER", "Rome": "LOC"})[0] == ["B-PER:Ann", "B-LOC:Rome"]
 
 
 def test_every_occurrence_is_tagged_and_counted(write):

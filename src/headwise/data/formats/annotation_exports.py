@@ -10,14 +10,18 @@ from headwise.data.formats import (
     argilla,
     chat_records,
     cloud_exports,
+    document_sentences,
     intent_examples,
     label_studio,
     listed_entities,
     prodigy,
+    question_entities,
     spacy_training,
+    span_layouts,
     token_spans,
     word_tag_pairs,
 )
+from headwise.data.formats.unlabelled_records import UnlabelledRecord
 
 Recognise = Callable[[Sequence[Mapping[str, object]]], bool]
 """Whether the first objects of a file are an export of a tool."""
@@ -43,6 +47,13 @@ EXPORTS: tuple[tuple[Recognise, Flatten], ...] = (
     (listed_entities.recognise, listed_entities.located_entities),
 )
 
+_LAYOUTS: tuple[tuple[Recognise, Flatten], ...] = (
+    (document_sentences.recognise, document_sentences.sentences),
+    (question_entities.recognise, question_entities.sentences),
+    (span_layouts.recognise, span_layouts.listed_spans),
+)
+"""Other layouts of sentences and spans, which become those that are read here or elsewhere."""
+
 _INNER = (
     *("data.", "annotations.", "annotation.", "responses.", "fields."),
     *("messages.", "conversations.", "contents."),
@@ -55,6 +66,10 @@ def flatten_exports(records: Iterator[Record], source: DataSource) -> Iterator[R
     """The records, flattened if they are the export of a tool."""
     first, records = look_ahead(records, count=1)
     if first and not any(name.startswith(_INNER) for name in source.requested_columns):
+        for recognise, reshape in _LAYOUTS:
+            head, records = look_ahead(records)
+            if recognise([record.fields for record in head]):
+                records = reshape(records, source)
         head, records = look_ahead(records)
         rows = [record.fields for record in head]
         for recognise, flatten in EXPORTS:
@@ -66,17 +81,21 @@ def flatten_exports(records: Iterator[Record], source: DataSource) -> Iterator[R
     return records
 
 
-def flatten_tables(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
-    """The records of a table, flattened if it is an export of Prodigy or Argilla that was saved as one:
-    its cells hold lists as text."""
+def flatten_tables(
+    records: Iterator[Record], source: DataSource, *, structured: bool = False
+) -> Iterator[Record]:
+    """The records of a table, flattened if it is an export of Prodigy, Argilla or Label Studio that was
+    saved as one: its cells hold lists as text. If it is `structured`, so are those of other tables."""
     first, records = look_ahead(records, count=1)
     names = first[0].fields if first else {}
     if label_studio.is_row(names):
-        return label_studio.flatten_rows(records, source)
-    if not prodigy.is_task(names) and not argilla.is_table_of_responses(names):
+        rows = label_studio.flatten_rows(records, source)
+        return map(_with_values, rows) if structured else rows
+    if not structured and not prodigy.is_task(names) and not argilla.is_table_of_responses(names):
         return records
     return flatten_exports(map(_with_values, records), source)
 
 
 def _with_values(record: Record) -> Record:
-    return record._replace(fields={name: parse_cell(cell) for name, cell in record.fields.items()})
+    values = {name: parse_cell(cell) for name, cell in record.fields.items()}
+    return record if isinstance(record, UnlabelledRecord) else record._replace(fields=values)

@@ -2,6 +2,7 @@
 
     {"text": "Tom met Ann", "entities": [{"text": "Tom", "label": "PER"}, {"text": "Ann", "label": "PER"}]}
     {"text": "Tom met Ann", "entities": {"PER": ["Tom", "Ann"]}}
+    {"text": "Tom met Ann", "entities": {"Tom": "PER", "Ann": "PER"}}
 
 An entity is wherever its text stands at the ends of words, outside of longer entities.
 
@@ -31,30 +32,43 @@ def _fields(rows: Sequence[Mapping[str, object]]) -> tuple[str, str] | None:
     """The names of the fields of texts and of entities, or None."""
     names = [*dict.fromkeys(name for row in rows for name in row)]
     place = most_usual_column(names, TEXT_NAMES)
-    listed = [name for name in names if any(_entities(row.get(name)) for row in rows)]
-    entity_place = most_usual_column(listed, SPAN_NAMES)
-    if place is None or entity_place is None:
+    if place is None:
         return None
-    text, entities = names[place], listed[entity_place]
+    text = names[place]
+    listed = [name for name in names if any(_entities(row.get(name), row.get(text)) for row in rows)]
+    entity_place = most_usual_column(listed, SPAN_NAMES)
+    if entity_place is None:
+        return None
+    entities = listed[entity_place]
     if any(name_rank(name, LABEL_NAMES) is not None for name in names if name not in (text, entities)):
         return None
-    pairs = [(str(row.get(text)), entity) for row in rows for entity in _entities(row.get(entities)) or ()]
+    pairs = [
+        (str(content), entity)
+        for row in rows
+        for content in [row.get(text)]
+        for entity in _entities(row.get(entities), content) or ()
+    ]
     fits = [bool(places_of_entity(content, name)) for content, (name, _) in pairs]
     return (text, entities) if most_true(fits) else None
 
 
-def _entities(value: object) -> list[Entity] | None:
-    """The entities that a list or an object names; None of another value, and of spans with offsets."""
+def _entities(value: object, text: object) -> list[Entity] | None:
+    """The entities of a text that a list or an object names; None of another value, and of spans with
+    offsets."""
     if isinstance(value, dict):
-        value = [[text, kind] for kind, texts in value.items() for text in _list(texts)]
+        value = [pair for item in value.items() for pair in _pairs(*item, text)]
     if not isinstance(value, list) or any(parse_span(raw) is not None for raw in value):
         return None
     entities = [entity for raw in value if (entity := parse_entity(raw)) is not None]
     return entities if len(entities) == len(value) else None
 
 
-def _list(value: object) -> list[object]:
-    return value if isinstance(value, list) else [None]
+def _pairs(name: str, value: object, text: object) -> list[list[object]]:
+    """The entities with their types, given a type and one or several entities of it, or an entity of the
+    text and its type."""
+    if isinstance(value, str):
+        return [[name, value] if name in str(text) else [value, name]]
+    return [[part, name] for part in (value if isinstance(value, list) else [None])]
 
 
 def places_of_entity(text: str, name: str) -> list[int]:
@@ -110,7 +124,7 @@ def _located(text: str, value: object, counts: Counter[str]) -> list[JsonObject]
     Raises:
         ValueError: An entity is invalid, is not in the text, or has two types.
     """
-    entities = _entities(value)
+    entities = _entities(value, text)
     if entities is None:
         raise ValueError(f"entities of which one is none: {str(value)[:60]}")
     types: dict[str, str] = {}

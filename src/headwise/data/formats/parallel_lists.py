@@ -19,7 +19,8 @@ from headwise.data.formats.tag_checks import marks_entities
 
 TOKEN_NAMES = ("tokens", "words")
 TAG_NAMES = (
-    *("ner_tags", "tags", "labels", "ner", "tag", "bio_tags", "iob_tags", "slots", "slot_labels"),
+    *("ner_tags", "named_entities", "tags", "labels", "ner", "tag", "bio_tags", "iob_tags", "slots"),
+    "slot_labels",
     *("upos", "pos_tags", "pos"),
 )
 """Usual names of the list of tags, the most certain first."""

@@ -33,7 +33,7 @@ def parse_span(raw: object) -> CharacterSpan | None:
     written, is_value = None, False
     if isinstance(raw, dict):
         first, last = raw.get("startPos"), raw.get("endPos")  # of LUIS, whose ends are inclusive
-        raw = {_plain_name(name): value for name, value in raw.items()}
+        raw = {plain_field_name(name): value for name, value in raw.items()}
         start, end, kind = (
             next((raw[name] for name in names if name in raw), None)
             for names in (START_NAMES, END_NAMES, TYPE_NAMES)
@@ -68,7 +68,7 @@ def with_one_type(raw: object) -> list[object]:
     """A span as its JSON value, or several if it has a list of types: one with each of them."""
     if isinstance(raw, dict):
         for name, kinds in raw.items():
-            if _plain_name(name) in TYPE_NAMES and isinstance(kinds, list) and len(kinds) > 1:
+            if plain_field_name(name) in TYPE_NAMES and isinstance(kinds, list) and len(kinds) > 1:
                 return [{**raw, name: kind} for kind in kinds]
     return [raw]
 
@@ -77,7 +77,7 @@ def parse_entity(raw: object) -> tuple[str, str] | None:
     """The text and the type of an entity without offsets from its JSON value, an object or a list of both;
     None if it is invalid."""
     if isinstance(raw, dict):
-        values = {_plain_name(name): value for name, value in raw.items() if isinstance(value, str)}
+        values = {plain_field_name(name): value for name, value in raw.items() if isinstance(value, str)}
         written = next((name for name in (*WRITTEN_NAMES, *_ENTITY) if name in values), "")
         kind = next((name for name in TYPE_NAMES if name in values and name != written), "")
         raw = [values.get(written), values.get(kind)]
@@ -88,7 +88,7 @@ def parse_entity(raw: object) -> tuple[str, str] | None:
 
 
 @lru_cache(1_000)
-def _plain_name(name: str) -> str:
+def plain_field_name(name: str) -> str:
     """The name of a field without capitals, underscores and hyphens."""
     return name.replace("_", "").replace("-", "").lower()
 

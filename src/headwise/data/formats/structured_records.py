@@ -4,16 +4,14 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from headwise.core.lazy_pattern import lazy_pattern
-from headwise.data.columns.cell_values import parse_cell
 from headwise.data.columns.file_source import DataSource, Record, look_ahead, most_true
 from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.errors import DataError
 from headwise.data.files.text_lines import Line
-from headwise.data.formats import csv, entity_rows, jsonl, rasa, word_tag_pairs
+from headwise.data.formats import csv, entity_rows, jsonl, rasa
 from headwise.data.formats.annotation_exports import flatten_tables
 from headwise.data.formats.csv_records import DELIMITERS
 from headwise.data.formats.table_rows import records_from_rows
-from headwise.data.formats.unlabelled_records import UnlabelledRecord
 
 _TAG = r"(?:O|[BIESLU]-[^\s,;\"]+)"
 _TWO_TAGS = lazy_pattern(rf"(?<![\w-]){_TAG}[ ,]{_TAG}")  # from within a word, the time would be quadratic
@@ -33,19 +31,12 @@ def read_structured(lines: Iterator[Line], source: DataSource) -> Iterator[Recor
         records = jsonl.read_records(lines, source)
     else:
         table = records_from_rows(csv.read_cells(lines, source), source)
-        records = map(_with_values, flatten_tables(table, source))
+        records = flatten_tables(table, source, structured=True)
     first_records, records = look_ahead(records)
     rows = [record.fields for record in first_records]
     if columns := entity_rows.recognise(rows):
         records = entity_rows.texts_with_spans(records, source, columns)
-    elif not is_json and word_tag_pairs.recognise(rows):
-        records = word_tag_pairs.parallel_lists(records, source)
     yield from records
-
-
-def _with_values(record: Record) -> Record:
-    values = {name: parse_cell(cell) for name, cell in record.fields.items()}
-    return record if isinstance(record, UnlabelledRecord) else record._replace(fields=values)
 
 
 def sample_rows(head: Sequence[Line]) -> list[dict[str, object]]:

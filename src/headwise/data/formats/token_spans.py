@@ -3,8 +3,8 @@
     {"tokens": ["Tom", "Hanks", "ran"], "entities": [{"type": "PER", "start": 0, "end": 2}]}
     {"tokenized_text": ["Tom", "Hanks", "ran"], "ner": [[0, 1, "PER"]]}
 
-The end of a span is the word after its last one (SpERT). If a span of the file ends where it starts, the
-ends are the last words (GLiNER).
+The end of a span is the word after its last one (SpERT). If a span of the file ends where it starts, or
+the field of the words is GLiNER's and no span ends after them, the ends are the last words.
 
 Code: HW246, a span that is none, or overlaps another.
 """
@@ -21,7 +21,10 @@ from headwise.data.formats.span_values import SPAN_NAMES, CharacterSpan, parse_s
 TOKENS, TAGS = "tokens", "ner_tags"
 """The fields of the words and of their tags that the records get."""
 
-_TOKEN_NAMES = ("tokens", "words", "tokenized_text")
+INCLUSIVE_TOKENS = "tokenized_text"
+"""The field of words beside which spans end with their last words."""
+
+_TOKEN_NAMES = ("tokens", "words", INCLUSIVE_TOKENS, "sentence")
 _EXPECTED = "spans of words that do not overlap, each with its start, its end and its type"
 
 
@@ -39,7 +42,8 @@ def _fields(rows: Sequence[Mapping[str, object]]) -> tuple[str, str] | None:
     """The names of the fields of words and of spans; None if there are none, or a text beside them, whose
     characters the spans count."""
     names = [*dict.fromkeys(name for row in rows for name in row)]
-    words = next((name for name in names if normal_name(name) in _TOKEN_NAMES), None)
+    lists = [name for name in names if any(isinstance(row.get(name), list) for row in rows)]
+    words = next((name for name in lists if normal_name(name) in _TOKEN_NAMES), None)
     with_spans = [name for name in names if any(_spans(row.get(name)) for row in rows)]
     place = most_usual_column(with_spans, SPAN_NAMES)
     if words is None or place is None:
@@ -47,7 +51,7 @@ def _fields(rows: Sequence[Mapping[str, object]]) -> tuple[str, str] | None:
     if any(isinstance(word, dict) for row in rows for word in _list(row.get(words))):
         return None
     spans = with_spans[place]
-    text_names = [name for name in names if name_rank(name, TEXT_NAMES) is not None]
+    text_names = [name for name in names if name_rank(name, TEXT_NAMES) is not None and name != words]
     texts = [(row[name], _spans(row.get(spans))) for row in rows for name in text_names if row.get(name)]
     if texts and not any(_cuts_word(span, str(text)) for text, listed in texts for span in listed):
         return None
@@ -74,7 +78,9 @@ def tagged_tokens(records: Iterator[Record], source: DataSource) -> Iterator[Rec
     head, records = look_ahead(records)
     words, spans = _fields([record.fields for record in head]) or (TOKENS, SPAN_NAMES[0])
     pairs = [(_list(record.fields.get(words)), _spans(record.fields.get(spans))) for record in head]
-    last = int(any(span.start == span.end for _, listed in pairs for span in listed))
+    ends = [(span, len(tokens)) for tokens, listed in pairs for span in listed]
+    inclusive = normal_name(words) == INCLUSIVE_TOKENS and all(span.end < size for span, size in ends)
+    last = int(inclusive or any(span.start == span.end for span, _ in ends))
     end = "its last word" if last else "the word after its last one"
     source.notes.append(f"the spans in {spans!r} count words, and end with {end}")
     left_out = 0
