@@ -53,6 +53,10 @@ def choose(columns, *, labelled=True, **options):
         ({"text": LONG, "part": ["B000000A1Z"] * 2 + ["B000000B2Z"] * 2, "n": list("abab")}, "text", "n"),
         ({"text": LONG, "zip": ["10115", "10115", "20095", "20095"], "dept": list("abab")}, "text", "dept"),
         ({"label_id": [0, 1, 0, 1], "label_name": list("abab"), "text": LONG}, "text", "label_name"),
+        ({"text": LONG, "label": [0, 1, 0, 1], "label_text": list("abab")}, "text", "label_text"),
+        ({"text": LONG, "label": [0, 1, 1, 1], "label_text": list("abab")}, "text", "label"),
+        ({"text": LONG, "label": [0, 1, 0, 1], "region": list("abab")}, "text", "label"),
+        ({"label": list("abab"), "label_num": [0, 1, 0, 1], "text": LONG}, "text", "label"),
         ({"text": LONG, "label": [[{"start": 0}], [], [], []], "topic": list("aabb")}, "text", "topic"),
     ],
 )
@@ -423,6 +427,25 @@ def test_columns_of_annotators_are_named():
     }
     with pytest.raises(DataError, match=r"'ann', 'bob', 'cy' hold the same labels: .* most of them"):
         choose(columns)
+
+
+def test_what_people_agreed_on_is_the_label():
+    labels = [["a", "b", "c", "a"] * 5, ["a", "b", "c", "b"] * 5, ["a", "b", "c", "c"] * 5]
+    answers = dict(zip(("rater_1", "rater_2", "majority"), labels, strict=True))
+    columns = {"text": [f"a text of words {n}" for n in range(20)], **answers}
+    assert choose(columns)[0].label == "majority"
+    with pytest.raises(DataError, match="HW131"):
+        choose({**columns, "majority": ["north", "south"] * 10})
+
+
+@pytest.mark.parametrize("name", ["predicted_label", "model_prediction"])
+def test_labels_of_a_model_are_told(name):
+    columns = {"text": LONG, name: list("abab")}
+    note = f"{name!r} is named like the labels that a model gave, not people - override with --label-column"
+    chosen, notes = choose(columns)
+    assert (chosen.label, note in notes) == (name, True)
+    assert note not in choose(columns, label_column=name)[1]
+    assert note not in choose({**columns, "label": list("aabb")})[1]
 
 
 def test_the_score_of_a_post_is_no_label():

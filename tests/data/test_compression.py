@@ -148,6 +148,8 @@ BINARY = {
     "compressed by zlib": zlib.compress(b"text,label\n" * 9),
     "SQLite": b"SQLite format 3\0" + b"\x10\0\1\1" * 20,
     "INCEpTION": b"#FORMAT=WebAnno TSV 3.3\n#T_SP=custom.Span|value\n\n#Text=Tom\n1-1\t0-3\tTom\tPER\t\n",
+    "a pointer of Git LFS": b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n",
+    "a pointer of git-annex": b"/annex/objects/MD5E-s25632--abc.csv\n",
     "HDF5": b"\x89HDF\r\n\x1a\n\0\0",
     "a PNG picture": b"\x89PNG\r\n\x1a\n\0",
     "tar archive": b"a.csv".ljust(257, b"\0") + b"ustar\x0000",

@@ -98,6 +98,17 @@ def test_a_series_of_texts_is_predicted(write):
 
 
 @pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize("labels", [("bill", "late"), (0, 1), (True, False)])
+def test_an_object_of_texts_and_their_labels_is_a_table(write, labels, indent):
+    rows = {f"one {number} more \\text": labels[number % 2] for number in range(6)}
+    data = read_examples(write("a.json", json.dumps(rows, indent=indent)))
+    assert [example.text for example in data.items] == [*rows]
+    assert [example.label for example in data.items] == [
+        json.dumps(label).strip('"') for label in rows.values()
+    ]
+
+
+@pytest.mark.parametrize("indent", [None, 2])
 def test_a_column_without_a_cell_for_a_row_is_named(write, fails, indent):
     frame = column_objects()
     del frame["label"]["11"]
@@ -144,6 +155,8 @@ def test_an_indented_frame_that_is_too_large_says_how_to_write_it(fails, monkeyp
         '{\n  "data": {\n    "text": "a"\n  }\n}\n{\n  "data": {\n    "text": "b"\n  }\n}',
         '\n\n"a text"\n"one more"\n',
         "text,label\na,b\n",
+        '{"How was it today?": "good", "What did you buy?": "a lamp", "And why then?": "dark"}\n{"a": 1}',
+        '{"What is the text?": "one text", "What is its label?": "x", "Who gave it?": "me"}',
         '{"text": "a", "label": "b"}',
         "",
     ],

@@ -20,6 +20,14 @@ def test_a_tab_in_every_line_separates():
     ]
 
 
+def test_numbers_of_abstracts_are_no_lines():
+    assert records("###24\n\nAIM\tto see .\nMETHODS\twe did .\n\n###25\nAIM\tto say .\n") == [
+        (3, "AIM", "to see ."),
+        (4, "METHODS", "we did ."),
+        (7, "AIM", "to say ."),
+    ]
+
+
 def test_else_a_space_separates():
     assert records("1 a\tgood film\n0 no\n") == [(1, "1", "a\tgood film"), (2, "0", "no")]
 

@@ -25,6 +25,8 @@ FILES = {
     "YAML other than Rasa's": f"- text: {WORDS}\n  label: a\n- text: {WORDS}\n  label: b",
     "tuples of Python": f"('{WORDS}', 'a')\n(\"it's {WORDS}\", 'b'),\n('{WORDS}', 3)",
     "databases print": "+------+-------+\n| text | label |\n+------+-------+",
+    "annotations of tagtog": '{"annotatable": {"parts": ["s1"]}, "anncomplete": true, "entities": []}',
+    "has no such file": "404: Not Found",
     "a chat": f"[01.03.24, 10:00:11] Ann: {WORDS}\nand loud\n[01.03.24, 10:01:11] Bob B: {WORDS}",
 }
 
@@ -41,11 +43,18 @@ def test_the_kind_is_named(kind):
     assert "--format" not in str(raised.value)
 
 
-def test_a_chat_may_be_texts_to_predict():
+def test_a_chat_and_an_answer_may_be_texts_to_predict():
     refuse(FILES["a chat"], labelled=False)
+    refuse(FILES["has no such file"], labelled=False)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in FILES if kind != "a chat"])
+@pytest.mark.parametrize("text", ["Entry not found", "Invalid username or password.", "403: Forbidden"])
+def test_other_answers_of_servers(text):
+    with pytest.raises(DataError, match=r"HW104.*has no such file"):
+        refuse(text)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in FILES if kind not in ("a chat", "has no such file")])
 def test_each_line_may_be_a_text_to_predict(kind):
     with pytest.raises(DataError, match="--format text if each line is a text"):
         refuse(FILES[kind], labelled=False)
@@ -86,6 +95,7 @@ def test_other_spellings(text):
         f"('quoted' {WORDS})\n(see 'a', {WORDS})\n(no)",
         "+1 for this\n+1 +1\n+ + +",
         f"2024-03-01 10:00,{WORDS},a\n2024-03-02 11:00,{WORDS},b\n2024-03-02 11:00,{WORDS},b",
+        "404: Not Found\nis what it says",
         f"Ann: {WORDS}\nBob: {WORDS}\nAnn: no",
         "",
     ],

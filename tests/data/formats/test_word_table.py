@@ -112,6 +112,22 @@ def test_blank_lines_end_sentences_without_a_column_that_names_them(write, gap):
     assert data.items[1].line == 5
 
 
+@pytest.mark.parametrize("first", ["", "{},"])
+def test_words_and_tags_without_a_header(write, first):
+    words = [f'{first}Tom,B-PER\n{first}ran,O\n{first}",",O\n'.replace("{}", str(n)) for n in range(5)]
+    path = write("ner.csv", ("" if first else "\n").join(words))
+    assert infer_task(path, {})[0] == "tag"
+    data = read_tagged(path)
+    assert [(item.tokens, item.tags) for item in data.items] == [
+        (("Tom", "ran", ","), ("B-PER", "O", "O"))
+    ] * 5
+
+
+def test_numbers_of_words_without_a_header_are_no_sentences(write):
+    words = "".join(f"{n},word{n},{'B-PER' if n % 2 else 'O'}\n" for n in range(20))
+    assert infer_task(write("ner.csv", words), {})[0] != "tag"
+
+
 def test_words_without_an_end_of_a_sentence_are_an_error(write, fails):
     path = write("ner.csv", "word,tag\n" + "".join(f"Tom{n},B-per\nran{n},O\n" for n in range(60)))
     assert infer_task(path, {})[0] == "tag"

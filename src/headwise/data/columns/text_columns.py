@@ -20,6 +20,7 @@ from headwise.data.columns.column_names import (
     joined_column_names,
     most_usual_column,
     name_rank,
+    names_person,
     normal_name,
 )
 from headwise.data.columns.file_source import DataSource, Record
@@ -103,6 +104,9 @@ def choose_columns(
     if guessed:
         flags = "--text-column/--label-column" if labelled else "--text-column"
         source.notes.append(f"columns guessed: {', '.join(guessed)} - override with {flags}")
+    if label is not None and labelled and not options.label_column and is_prediction(label.name):
+        message = f"{label.name!r} is named like the labels that a model gave, not people"
+        source.notes.append(f"{message} - override with --label-column")
     read_names = {column.name for column in (*read, label) if column}
     remaining = [column for column in open_columns if column.name not in read_names]
     if labelled and label is not None and not options.label_column:
@@ -244,7 +248,7 @@ def _label_column(columns: list[Column], *, needed: bool) -> Column | None:
         if named.is_prose and named.words >= 3 and named.distinct == len(named.values):
             return None  # a text for each text, as of translations
     if named:
-        return named
+        return _with_names(named, columns)
     columns = [column for column in columns if not column.is_never_label]
     candidates = [
         c for c in columns if c.is_recurring or (c.has_few_values and has_usual_name(c.name, LABEL_NAMES))
@@ -259,12 +263,27 @@ def _label_column(columns: list[Column], *, needed: bool) -> Column | None:
         lambda c: not c.is_decimal,
         lambda c: has_usual_name(c.name, LABEL_NAMES),
     )
+    given = {value for column in candidates if names_person(column.name) for value in column.values}
+    agreed = [column for column in candidates if not names_person(column.name)]
+    if given and len(agreed) == 1 and given.issuperset(agreed[0].values):
+        return agreed[0]  # beside the answers of several people
     named = [column for column in candidates if not column.numbers]
     if len(named) == 1 and all(
         _are_numbers_of(column, named[0]) for column in candidates if column.numbers
     ):
         return named[0]
     return candidates[0] if len(candidates) == 1 else None
+
+
+def _with_names(label: Column, columns: list[Column]) -> Column:
+    """The column of the names of labels, if a column has their numbers, and this one is named after it:
+    `label_text` for `label`."""
+    beginning = f"{normal_name(label.name)}_"
+    if not label.numbers:
+        return label
+    names = [c for c in columns if normal_name(c.name).startswith(beginning) and not c.numbers]
+    names = [column for column in names if column.distinct > 1 and _are_numbers_of(label, column)]
+    return names[0] if len(names) == 1 else label
 
 
 def _are_numbers_of(numbers: Column, names: Column) -> bool:

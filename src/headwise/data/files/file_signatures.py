@@ -49,6 +49,14 @@ _SIGNATURES = {
         "a file of INCEpTION or WebAnno (WebAnno TSV)",
         "export it as CoNLL 2002 or 2003",
     ),
+    b"version https://git-lfs.github.com/spec/": (
+        "a pointer of Git LFS in place of the file",
+        "fetch the file itself: git lfs pull",
+    ),
+    b"/annex/objects/": (
+        "a pointer of git-annex in place of the file",
+        "fetch the file itself: git annex get",
+    ),
     b"PK\x05\x06": ("a zip archive without files", _TABLE),
     b"Obj\x01": ("an Avro file", _TABLE),
     b"\x89PNG": ("a PNG picture", _NO_TEXT),

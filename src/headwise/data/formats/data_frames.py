@@ -4,7 +4,8 @@
     {"0": {"text": "no sound", "label": "hardware"}, "1": {"text": "hello", "label": "other"}}
     {"columns": ["text", "label"], "index": [0, 1], "data": [["no sound", "hardware"], ["hello", "other"]]}
 
-or with a list for each column, as `to_dict("list")` and Polars write it. Each row becomes a line with an
+or with a list for each column, as `to_dict("list")` and Polars write it; or texts with their labels,
+`{"no sound at all": "hardware", "how do you do": "other"}`. Each row becomes a line with an
 object. JSON within a JSON string, as `json.dump(frame.to_json())` writes it, is read as what it holds.
 
 Codes: HW110 a row of other width; HW116 a frame that is too large, or whose rows cannot be told from its
@@ -19,6 +20,7 @@ from typing import Any, NamedTuple, TypeGuard
 from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.columns.cell_values import as_text
 from headwise.data.columns.column_names import LABEL_NAMES, TEXT_NAMES, has_usual_name
+from headwise.data.columns.file_source import most_true, values_recur
 from headwise.data.errors import DataError
 from headwise.data.files.text_lines import LONGEST_LINE, Line
 from headwise.data.formats.json_documents import are_records
@@ -26,8 +28,9 @@ from headwise.data.formats.json_documents import are_records
 _STRING = r'"(?:[^"\\]|\\.)*"\s*'
 _BEGIN = lazy_pattern(
     rf'\{{\s*{_STRING}:\s*(?:\{{\s*"|\[\s*(?:["\[\d-]|null|true|false|\{{\s*"name")|{_STRING},\s*"1")'
+    r'|\{\s*"(?:[^"\\\s]|\\.)+(?:\s+(?:[^"\\\s]|\\.)+){2,}"\s*:\s*["\dtf]'
 )
-"""The beginning of an object around objects or lists, or of a series of texts."""
+"""The beginning of an object around objects or lists, of a series of texts, or of texts with labels."""
 _NUMBERED = lazy_pattern(rf'\{{\s*(?:{_STRING}:\s*\{{\s*"0"\s*:|"0"\s*:\s*\{{)')
 _SURROGATE = lazy_pattern("[\ud800-\udfff]")
 _HEAD = 200  # characters that tell whether an object may be a frame
@@ -128,6 +131,10 @@ def _frame_of(value: object, path: str) -> _Frame | None:
         return _frame_of_objects(value, path)
     if len(value) > 1 and _counts(value) and all(isinstance(text, str) for text in value.values()):
         return _Frame("a series", ["text"], [[text] for text in value.values()])
+    labels = [as_text(label) for label in value.values() if isinstance(label, str | int)]
+    texts = most_true(len(text.split()) > 2 for text in value)
+    if texts and len(labels) == len(value) > 2 and values_recur(labels):
+        return _Frame("texts with their labels", ["text", "label"], [*value.items()])
     return None
 
 

@@ -22,6 +22,7 @@ from headwise.data.formats.tsv import unquoted
 
 _NUMBER = lazy_pattern(r"-?\d+ ")
 _MAJORITY = 0.9  # of the lines must begin with a number, where a space separates
+_DOCUMENT = lazy_pattern(r"###\d+\s*")  # the number of an abstract, before its sentences (PubMed RCT)
 
 
 def recognise(texts: Sequence[str]) -> bool:
@@ -60,9 +61,13 @@ def read_records(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
     separator = separator.replace("\\t", "\t")
     if not separator:
         raise ConfigError("delimiter ''; expected what stands between label and text, such as '\\t'")
+    documents = 0
     for number, text in without_returns(lines):
         if not text.strip(" "):
             source.counts.blank += 1
+            continue
+        if _DOCUMENT.fullmatch(text):
+            documents += 1
             continue
         label, matched, rest = text.partition(separator)
         if matched and numbers and not _NUMBER.match(text):
@@ -85,6 +90,8 @@ def read_records(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
                 expected="a label, the separator, and a text",
                 advice="mend the line; or give --delimiter, or --format text if there are no labels",
             )
+    if documents:
+        source.notes.append(f"numbers of documents (###1) passed over: {documents:,}")
 
 
 GLUED_FORMATS = ("fasttext", "label-text")

@@ -19,6 +19,7 @@ from itertools import chain
 from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.columns.file_source import DataSource, Record
 from headwise.data.files.text_lines import Line, without_returns
+from headwise.data.formats.inline_markup import without_marks
 
 _INTENT = lazy_pattern(
     r"""\s*-\s+intent:\s*(?P<yaml>"[^"]*"|'[^']*'|.+?)\s*(?:\s#.*)?$|##\s*intent:\s*(?P<markdown>.+?)\s*$"""
@@ -59,7 +60,7 @@ def read_records(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
                 intent = None
             elif example["text"].strip():
                 is_empty = False
-                text, entities = _marked(example["text"].strip())
+                text, entities = without_marks(example["text"].strip(), _ENTITY, _entity)
                 yield Record(number, {"text": text, "intent": intent, "entities": entities})
         elif _OTHER_LIST.match(line) and not line.startswith(" "):
             intent = None
@@ -88,28 +89,12 @@ def _with_blocks(lines: Iterator[Line]) -> Iterator[Line]:
             yield number, line
 
 
-def _marked(text: str) -> tuple[str, list[dict[str, object]]]:
-    """The text of an example without the marks of its entities, and the entities."""
-    parts, entities, at, length = list[str](), list[dict[str, object]](), 0, 0
-    for match in _ENTITY.finditer(text):
-        name = _entity(match)
-        if name is None:
-            continue
-        parts += [text[at : match.start()], match["text"]]
-        length += match.start() - at
-        entities.append({"start": length, "end": length + len(match["text"]), **name})
-        length, at = length + len(match["text"]), match.end()
-    return "".join((*parts, text[at:])), entities
-
-
-def _entity(match: re.Match[str]) -> dict[str, object] | None:
-    """The name of an entity; None if the brackets mark none."""
+def _entity(match: re.Match[str]) -> str | None:
+    """The type of an entity; None if the brackets mark none."""
     if match["name"]:
-        return {"entity": match["name"].partition(":")[0].strip()}
+        return match["name"].partition(":")[0].strip()
     try:
         fields = json.loads(match["object"])
     except ValueError:
         return None
-    if not isinstance(fields.get("entity"), str):
-        return None
-    return {"entity": fields["entity"]}
+    return kind if isinstance(kind := fields.get("entity"), str) else None

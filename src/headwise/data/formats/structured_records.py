@@ -8,13 +8,16 @@ from headwise.data.columns.file_source import DataSource, Record, look_ahead, mo
 from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.errors import DataError
 from headwise.data.files.text_lines import Line
-from headwise.data.formats import csv, entity_rows, jsonl, rasa
+from headwise.data.formats import csv, entity_columns, entity_rows, inline_markup, jsonl, rasa
 from headwise.data.formats.annotation_exports import flatten_tables
 from headwise.data.formats.csv_records import DELIMITERS
 from headwise.data.formats.table_rows import records_from_rows
 
 _TAG = r"(?:O|[BIESLU]-[^\s,;\"]+)"
 _TWO_TAGS = lazy_pattern(rf"(?<![\w-]){_TAG}[ ,]{_TAG}")  # from within a word, the time would be quadratic
+_JSON = lazy_pattern(
+    r"\s*(?:\{|\[\s*(?:[\[\]{\"\d-]|null\b|true\b|false\b|$))"
+)  # no mark such as [PER Tom]
 
 _LOOKED_AT = 50  # records
 _LEAST_WORDS = 3  # of fields with as many words each
@@ -27,8 +30,11 @@ def read_structured(lines: Iterator[Line], source: DataSource) -> Iterator[Recor
     if not is_json and rasa.recognise([text for _, text in head]):
         yield from rasa.read_records(lines, source)
         return
+    texts = [text for _, text in head if text.strip()]
     if is_json:
         records = jsonl.read_records(lines, source)
+    elif inline_markup.are_marked_lines(texts):
+        records = inline_markup.records_of_lines(lines)
     else:
         table = records_from_rows(csv.read_cells(lines, source), source)
         records = flatten_tables(table, source, structured=True)
@@ -36,6 +42,10 @@ def read_structured(lines: Iterator[Line], source: DataSource) -> Iterator[Recor
     rows = [record.fields for record in first_records]
     if columns := entity_rows.recognise(rows):
         records = entity_rows.texts_with_spans(records, source, columns)
+    elif found := entity_columns.recognise(rows):
+        records = entity_columns.texts_with_spans(records, source, *found)
+    elif field := inline_markup.recognise(rows):
+        records = inline_markup.texts_with_spans(records, source, field)
     yield from records
 
 
@@ -48,7 +58,12 @@ def sample_rows(head: Sequence[Line]) -> list[dict[str, object]]:
         for text in texts
     )
     structured = structured or most_true(map(_has_equal_fields, texts[:_LOOKED_AT]))
-    structured = structured or any(entity_rows.has_header(text, DELIMITERS) for text in texts[:1])
+    structured = structured or any(
+        module.has_header(text, DELIMITERS)
+        for module in (entity_rows, entity_columns)
+        for text in texts[:1]
+    )
+    structured = structured or inline_markup.style_of(texts) is not None
     if not _is_json(head) and not rasa.recognise(texts) and not structured:
         return []
     quiet = DataSource("", ReadOptions(encoding_errors="replace"), lambda error: None)
@@ -68,4 +83,4 @@ def _has_equal_fields(text: str) -> bool:
 
 
 def _is_json(head: Sequence[Line]) -> bool:
-    return next((text for _, text in head if text.strip()), "").lstrip().startswith(("{", "["))
+    return _JSON.match(next((text for _, text in head if text.strip()), "")) is not None

@@ -25,6 +25,7 @@ from headwise.data.columns.column_names import (
     normal_name,
 )
 from headwise.data.columns.reading_options import ReadOptions
+from headwise.data.items.numeric_labels import is_missing_value
 
 
 def has_header(rows: Sequence[Sequence[str]], options: ReadOptions) -> bool:
@@ -243,6 +244,52 @@ def _lacks_id(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
 
 
 _RESPONDENT = lazy_pattern(r"\d{8,}")
+
+_KINDS = {
+    *("string", "str", "text", "free text", "varchar", "char", "object", "unicode", "utf8", "id", "key"),
+    *("category", "categorical", "class", "label", "factor", "nominal", "ordinal", "enum", "tag", "target"),
+    *("int", "integer", "int32", "int64", "bigint", "float", "float32", "float64", "double", "decimal"),
+    *(
+        "numeric",
+        "number",
+        "date",
+        "datetime",
+        "timestamp",
+        "time",
+        "bool",
+        "boolean",
+        "url",
+        "%",
+        "percent",
+    ),
+    *("characters", "words", "count", "seconds", "minutes", "days", "eur", "usd", "€", "$", "none", "unit"),
+}
+"""What stands below the names of columns to say what they hold, in lower case."""
+_LONGEST_KIND = 4  # words
+_ENOUGH = 5  # rows that show what a column holds
+
+
+def is_second_header(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the row below the header says again what the columns hold: usual names of a text and a label
+    (in another language), nothing but kinds and units, or words above a column of numbers. Nothing in it
+    recurs below."""
+    second = [cell.strip() for cell in rows[1]] if len(rows) > 2 else []
+    below = [row for row in rows[2:] if len(row) == len(second)]
+    filled = [(cell, [row[i].strip() for row in below]) for i, cell in enumerate(second) if cell]
+    if len(second) != len(rows[0]) or len(filled) < 2 or any(cell in column for cell, column in filled):
+        return False
+    if [*map(normal_name, second)] == [*map(normal_name, rows[0])]:
+        return False  # the header again
+    if all(cell.lower().strip("()[]<>") in _KINDS for cell, _ in filled) or names_text_and_label(second):
+        return True
+    if any(len(cell.split()) > _LONGEST_KIND or any(map(str.isdecimal, cell)) for cell, _ in filled):
+        return False
+    return any(
+        sum(map(bool, column)) >= _ENOUGH
+        and all(is_numeric_cell(value) for value in column if value)
+        and not is_missing_value(cell)
+        for cell, column in filled
+    )
 
 
 _TYPES = {

@@ -16,6 +16,7 @@ from headwise.data.formats.table_header import (
     is_numeric_cell,
     is_rule,
     is_same_header,
+    is_second_header,
     nameless_column,
     names_text_and_label,
     title_rows,
@@ -58,9 +59,12 @@ def records_from_rows(rows: Iterator[Cells], source: DataSource) -> Iterator[Rec
         check_rows_in_cells(sample, source)
     if header:
         above_data = 3 if declared else 1 + captions
-        if captions:
+        second = not captions and not declared and is_second_header(sample)
+        above_data += second
+        if captions or second:
             last = f"s {head[1][0]} and {head[2][0]} are" if captions > 1 else f" {head[1][0]} is"
-            source.notes.append(f"line{last} no data: a survey's questions, below the header")
+            what = "a second header" if second else "a survey's questions, below the header"
+            source.notes.append(f"line{last} no data: {what}")
         if not declared and len(head) > 1 and is_rule(head[1][1]):
             source.notes.append(f"line {head[1][0]} is no data: a rule below the header")
             above_data = 2

@@ -125,6 +125,14 @@ def _is_chat(texts: Sequence[str]) -> bool:
     return len(texts) >= _FEWEST and fraction_true(map(bool, map(_MESSAGE.match, texts))) >= _MESSAGES
 
 
+_NO_FILE = lazy_pattern(
+    r"40[134]: .{,80}|entry not found|(?:not found|access denied|forbidden|unauthorized)\.?"
+    r"|invalid username or password\.?|repository not found",
+    re.IGNORECASE,
+)
+_TAGTOG = ('"annotatable"', '"anncomplete"', '"entities"')
+
+
 class _Unsupported(NamedTuple):
     """A kind of file, how it is recognised, and what to do; `labelled` if only labels make it one."""
 
@@ -142,6 +150,18 @@ _UNSUPPORTED = (
         "export the table as csv; an address may have answered with a page",
     ),
     _Unsupported("an XML file", _is_xml, _OBJECTS),
+    _Unsupported(
+        "the answer of a server that has no such file",
+        lambda texts: len(texts) == 1 and _NO_FILE.fullmatch(texts[0].strip()) is not None,
+        "download it again: the address is wrong, or needs a login",
+        labelled=True,
+    ),
+    _Unsupported(
+        "annotations of tagtog (ann.json)",
+        lambda texts: all(name in "".join(texts) for name in _TAGTOG),
+        "its texts are in other files (plain.html): write an object per text as jsonl, "
+        '{"text": ..., "spans": [[0, 5, "PER"]]} or {"text": ..., "label": ...}',
+    ),
     _Unsupported(
         "a TextGrid of Praat",
         _first_line(lazy_pattern(r'\s*File type = "ooTextFile')),

@@ -5,6 +5,9 @@ csv, or JSON with an object per word.
     Sentence: 1,Tom,NNP,B-per
     ,ran,VBD,O
 
+Without a header the tag of a word (`B-PER`) stands in the last column, the word before it; whole numbers in
+the first column that recur number the sentences.
+
 A sentence begins where the value of that column, an id or the sentence itself, changes; empty cells repeat
 the value before. Without such a column a blank line ends a sentence, or a row of empty cells.
 
@@ -26,7 +29,7 @@ from headwise.data.formats import jsonl
 from headwise.data.formats.conll import TAG_NAMES, TOKEN_NAMES, Block, TokenColumns, check_cells
 from headwise.data.formats.csv import read_cells
 from headwise.data.formats.csv_records import Cells
-from headwise.data.formats.tag_checks import marks_entities
+from headwise.data.formats.tag_checks import ENTITY_TAG, marks_entities
 from headwise.data.items.examples import TaggedSentence
 from headwise.data.items.numeric_labels import is_missing_value
 
@@ -36,7 +39,7 @@ SENTENCE_NAMES = (
 )
 """Usual names of the column that identifies the sentence, the most certain first."""
 
-_NO_LINE = -1  # of the names of the fields of JSON
+_NO_LINE = -1  # of the names of the fields of JSON, and of columns without a header
 _LONGEST = 4  # words of a sentence identifier
 _MOST_WORDS = 100  # of a sentence without a name and without a blank line after it
 
@@ -56,7 +59,7 @@ def recognise(head: Sequence[Line], *, labelled: bool = True) -> str | None:
     words = [cells[i] for cells in below for i in (token, tag) if i is not None]
     if not below or fraction_true(" " in word for word in words) > 0.05:
         return None
-    is_json = rows[0][0] == _NO_LINE
+    is_json = _begins_with_json(head)
     if is_json and (
         sentence is None or any(cell[:1] in ("[", "{") for cell in chain(*below) if len(cell) > 1)
     ):
@@ -88,8 +91,11 @@ def _word_rows(lines: Iterator[Line], source: DataSource) -> Iterator[Cells]:
     """The rows of a csv, or those of JSON with an object per word: the names of its fields, which stand in
     no line, and the values of each object."""
     first, lines = look_ahead(lines, count=1)
-    if not first or not first[0][1].lstrip().startswith(("{", "[")):
-        yield from read_cells(lines, source)
+    if not _begins_with_json(first):
+        rows, cells = look_ahead(read_cells(lines, source))
+        if names := _names_without_header([cells for _, cells in rows]):
+            yield _NO_LINE, names
+        yield from cells
         return
     names: list[str] = []
     for line, fields in jsonl.read_records(lines, source):
@@ -97,6 +103,25 @@ def _word_rows(lines: Iterator[Line], source: DataSource) -> Iterator[Cells]:
             names = [*fields]
             yield _NO_LINE, names
         yield line, [as_text(fields.get(name)) for name in names]
+
+
+def _begins_with_json(head: Sequence[Line]) -> bool:
+    return bool(head) and head[0][1].lstrip().startswith(("{", "["))
+
+
+def _names_without_header(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Names of the columns of rows without a header, whose last cells are tags that mark spans; none for
+    other rows."""
+    if len(rows) < 2 or len({*map(len, rows)}) > 1 or len(rows[0]) < 2:
+        return []
+    if not all(ENTITY_TAG.fullmatch(row[-1].strip()) or not any(row) for row in rows):
+        return []
+    if not marks_entities(Counter(row[-1].strip() for row in rows if row[-1])):
+        return []
+    numbers = [row[0] for row in rows if row[0]]
+    numbered = len(rows[0]) > 2 and all(map(str.isdecimal, numbers)) and len({*numbers}) < len(numbers)
+    names = [SENTENCE_NAMES[1] if numbered and not i else str(i + 1) for i in range(len(rows[0]))]
+    return [*names[:-2], TOKEN_NAMES[0], TAG_NAMES[0]] if len(names) == 2 or numbered else []
 
 
 def choose_word_columns(
