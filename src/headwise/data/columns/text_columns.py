@@ -263,9 +263,9 @@ def _label_column(columns: list[Column], *, needed: bool) -> Column | None:
         lambda c: not c.is_decimal,
         lambda c: has_usual_name(c.name, LABEL_NAMES),
     )
-    given = {value for column in candidates if names_person(column.name) for value in column.values}
+    answers = {value for column in candidates if names_person(column.name) for value in column.values}
     agreed = [column for column in candidates if not names_person(column.name)]
-    if given and len(agreed) == 1 and given.issuperset(agreed[0].values):
+    if answers and len(agreed) == 1 and answers.issuperset(agreed[0].values):
         return agreed[0]  # beside the answers of several people
     named = [column for column in candidates if not column.numbers]
     if len(named) == 1 and all(

@@ -145,8 +145,8 @@ def _of_words(value: object) -> JsonObject | None:
     if not isinstance(places, list) or not places or not all(type(place) is int for place in places):
         return None
     start, end = places[0], places[-1] + 1
-    others = {name: part for name, part in value.items() if name != "index"}
-    span = {**others, "start": start, "end": end}
+    fields = {name: part for name, part in value.items() if name != "index"}
+    span = {**fields, "start": start, "end": end}
     return span if places == [*range(start, end)] and parse_span(span) is not None else None
 
 

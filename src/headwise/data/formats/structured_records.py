@@ -42,8 +42,8 @@ def read_structured(lines: Iterator[Line], source: DataSource) -> Iterator[Recor
     rows = [record.fields for record in first_records]
     if columns := entity_rows.recognise(rows):
         records = entity_rows.texts_with_spans(records, source, columns)
-    elif found := entity_columns.recognise(rows):
-        records = entity_columns.texts_with_spans(records, source, *found)
+    elif named := entity_columns.recognise(rows):
+        records = entity_columns.texts_with_spans(records, source, *named)
     elif field := inline_markup.recognise(rows):
         records = inline_markup.texts_with_spans(records, source, field)
     yield from records
