@@ -27,7 +27,7 @@ from headwise.data.formats.span_values import (
 _MOST = 0.8  # of the records must have their spans in a layout of one field
 
 
-class _Layout(NamedTuple):
+class _SpanLayout(NamedTuple):
     """The fields that hold the spans, and the function that makes these of the values; None for values that
     are none. The spans become the field `target`."""
 
@@ -43,13 +43,13 @@ class _Layout(NamedTuple):
 
 def recognise(rows: Sequence[Mapping[str, object]]) -> bool:
     """Whether all objects have their spans in one of these layouts."""
-    return _layout(rows) is not None
+    return _span_layout(rows) is not None
 
 
 def listed_spans(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
     """The records with a list of spans; invalid ones are reported and left out."""
     head, records = look_ahead(records)
-    layout = _layout([record.fields for record in head])
+    layout = _span_layout([record.fields for record in head])
     if layout is None or any(name.startswith(f"{layout.target}.") for name in source.requested_columns):
         yield from records
         return
@@ -69,7 +69,7 @@ def listed_spans(records: Iterator[Record], source: DataSource) -> Iterator[Reco
             source.report_error("HW246", problem, record.line, expected=SPAN_EXAMPLE)
 
 
-def _layout(rows: Sequence[Mapping[str, object]]) -> _Layout | None:
+def _span_layout(rows: Sequence[Mapping[str, object]]) -> _SpanLayout | None:
     """The layout in which the records have their spans, if some have any. One field may be damaged in a few
     records; two and three may have equal lengths by chance, and must have them in all."""
     names = [*dict.fromkeys(name for row in rows for name in row)]
@@ -78,13 +78,18 @@ def _layout(rows: Sequence[Mapping[str, object]]) -> _Layout | None:
     starts = [name for name in lists if _is_named(name, START_NAMES)]
     ends = [name for name in lists if _is_named(name, END_NAMES)]
     layouts = [
-        *(_Layout((spans, kind), _with_types, spans) for spans in lists for kind in types if spans != kind),
         *(
-            _Layout((start, end, kind), _with_places, SPAN_NAMES[0])
+            _SpanLayout((spans, kind), _with_types, spans)
+            for spans in lists
+            for kind in types
+            if spans != kind
+        ),
+        *(
+            _SpanLayout((start, end, kind), _with_places, SPAN_NAMES[0])
             for start, end in zip(starts, ends, strict=False)
             for kind in types
         ),
-        *(_Layout((name,), _of_objects, name) for name in names),
+        *(_SpanLayout((name,), _of_objects, name) for name in names),
     ]
     for layout in layouts:
         spans = [layout.spans(*values) for row in rows if (values := layout.values(row))]
