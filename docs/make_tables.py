@@ -17,10 +17,10 @@ from typing import Any
 
 from docstring_parser import parse_from_object
 
-from headwise.app.configuration import defaults_by_size
 from headwise.core.error_codes import error_codes
+from headwise.models.tasks.task_settings import text_defaults
 from headwise.nn.encoders import ENCODERS
-from headwise.nn.encoders.encoder_configs import WindowsConfig, default_readout
+from headwise.nn.encoders.encoder_configs import DEFAULT_ENCODER, WindowsConfig, default_readout
 from headwise.nn.priors import head_counts
 from headwise.nn.task_layers.layer_configs import BagConfig, TaggerConfig
 from headwise.text.text_configs import CharacterConfig, PretrainedConfig, SyntaxConfig
@@ -68,7 +68,7 @@ def defaults() -> str:
     }
     parts = []
     for vectors, title in ((False, "Without word vectors"), (True, "With word vectors (`--vectors`)")):
-        cases = [defaults_by_size(texts, vectors=vectors) for texts in sizes.values()]
+        cases = [text_defaults(texts, vectors=vectors, encoder=DEFAULT_ENCODER) for texts in sizes.values()]
         names = dict.fromkeys(
             (section, name) for case in cases for section in case for name in case[section]
         )

@@ -28,14 +28,13 @@ from sklearn.model_selection import StratifiedKFold
 
 from benchmarks import DATA
 from headwise import __version__
-from headwise.app.configuration import defaults_by_size
 from headwise.core.allocator import keep_freed_memory
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.items.labels import label_targets
 from headwise.data.readers.bags import Bag, BagData, read_bags
 from headwise.data.splits.data_parts import DataParts
 from headwise.linear.baselines import fit_bag_baseline
-from headwise.models.tasks import find_task
+from headwise.models.tasks import find_task, find_task_settings
 from headwise.nn.networks.bag_model import BagFeatures, BagModel
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.task_layers.layer_configs import BagConfig
@@ -79,7 +78,7 @@ def folds(bags: Sequence[Bag], seed: int) -> Iterator[Fold]:
 
 def settings_of(name: str, seed: int) -> tuple[ModelConfig, TrainConfig]:
     """headwise's defaults for data of this size, with another model."""
-    found = defaults_by_size(100, vectors=False, task="bags")
+    found = find_task_settings("bags").defaults(100, vectors=False, encoder="")
     config = ModelConfig(task="bags", bags=BagConfig(**{**found.get("bags", {}), "model": name}))
     return config, TrainConfig(**{**found["train"], "seed": seed})
 

@@ -2,12 +2,13 @@
 
 import json
 import tomllib
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from headwise.app import configuration as recipe_module
-from headwise.app.configuration import SECTIONS, build_config, defaults_by_size, read_preset
+from headwise.app.configuration import SECTIONS, build_config, read_preset
 from headwise.app.training_plan import RunData
 from headwise.app.training_request import resolve
 from headwise.artifacts.model_folder import StoreError
@@ -16,12 +17,14 @@ from headwise.data.items.examples import Example
 from headwise.data.splits.data_parts import DataParts
 from headwise.models.tasks import TASKS, encoder_rules, find_task
 from headwise.models.tasks.encoder_rules import EncoderRules
+from headwise.models.tasks.task_settings import text_defaults
 from headwise.nn.encoders import ENCODERS, BPTransformerConfig, MSTransformerConfig, TransformerConfig
-from headwise.nn.encoders.encoder_configs import encoder_name
+from headwise.nn.encoders.encoder_configs import DEFAULT_ENCODER, encoder_name
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.training.settings import RunConfig
 
 SIZES = (10, 4_999, 5_000, 50_000, 50_001)
+usual_defaults = partial(text_defaults, encoder=DEFAULT_ENCODER)
 
 
 def test_nothing_said_is_default():
@@ -90,7 +93,7 @@ def test_settings_of_another_encoder_do_not_carry_over():
 
 
 def test_naming_the_default_encoder_changes_nothing():
-    defaults = defaults_by_size(100, vectors=False)
+    defaults = usual_defaults(100, vectors=False)
     named = {"encoder": {"name": "ms-transformer"}}
     assert build_config(defaults, named) == build_config(defaults)
 
@@ -176,14 +179,14 @@ def _chosen(texts, labels, asked):
 def test_defaults_by_size_fit_every_encoder(name, vectors):
     for texts in SIZES:
         built = build_config(
-            defaults_by_size(texts, vectors=vectors, encoder=name), {"encoder": {"name": name}}
+            text_defaults(texts, vectors=vectors, encoder=name), {"encoder": {"name": name}}
         )
         assert type(built.model.encoder) is ENCODERS[name][1]
         assert built.model.encoder.width == (300 if vectors else 128)
 
 
 def test_other_encoders_keep_their_papers_settings():
-    built = build_config(defaults_by_size(100, vectors=False, encoder="bp-transformer"))
+    built = build_config(text_defaults(100, vectors=False, encoder="bp-transformer"))
     assert built.model.encoder == BPTransformerConfig(width=128)
     assert built.model.readout == BPTransformerConfig.readout
 
@@ -198,7 +201,11 @@ def test_json_round_trip():
         "classifier": {"class-weights": "a=2.0"},
         "train": {"epochs": 2, "learning-rate": 1},
     }
-    for built in (RunConfig(), build_config(settings), build_config(defaults_by_size(10, vectors=True))):
+    for built in (
+        RunConfig(),
+        build_config(settings),
+        build_config(usual_defaults(10, vectors=True)),
+    ):
         plain = json.loads(json.dumps(built.to_json()))
         assert build_config(plain) == built
         assert set(plain) < set(SECTIONS)  # the others are of other tasks
@@ -261,9 +268,9 @@ def test_a_recipe_that_does_not_exist():
 
 
 def test_more_texts_fewer_epochs():
-    epochs = [defaults_by_size(texts, vectors=False)["train"]["epochs"] for texts in SIZES]
+    epochs = [usual_defaults(texts, vectors=False)["train"]["epochs"] for texts in SIZES]
     assert epochs == sorted(epochs, reverse=True)
-    counts = [defaults_by_size(texts, vectors=True)["words"]["min_count"] for texts in SIZES]
+    counts = [usual_defaults(texts, vectors=True)["words"]["min_count"] for texts in SIZES]
     assert counts == sorted(counts)
 
 

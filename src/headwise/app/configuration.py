@@ -19,7 +19,6 @@ from headwise.data.files.compression import STANDARD_INPUT
 from headwise.data.items.item_types import DEFAULT_TASK, options_for
 from headwise.data.splits.split_config import SplitConfig
 from headwise.models.tasks import find_task_settings
-from headwise.nn.encoders.encoder_configs import DEFAULT_ENCODER
 from headwise.nn.networks.model_config import CONFIGS, ModelConfig
 from headwise.runtime.limits import check_limits
 from headwise.text.static_embeddings.base_choice import NONE
@@ -183,10 +182,3 @@ def _names_folder(name: str, section: str) -> bool:
     path = Path(name)
     slash = section == "base" and len(path.parts) > 1
     return slash or path.is_absolute() or path.exists() or name[0] in ".~"
-
-
-def defaults_by_size(
-    items: int, *, vectors: bool, encoder: str = DEFAULT_ENCODER, task: str = DEFAULT_TASK
-) -> dict[str, JsonObject]:
-    """Default settings for a number of training items; see `TaskSettings.defaults`."""
-    return find_task_settings(task).defaults(items, vectors=vectors, encoder=encoder)

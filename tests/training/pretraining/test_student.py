@@ -5,10 +5,10 @@ import torch
 from headwise.training.pretraining.base_config import StudentConfig
 from headwise.training.pretraining.cbow import word_ngrams
 from headwise.training.pretraining.corpus import EncodedPassages
-from headwise.training.pretraining.pretrain import interpolate_vectors
 from headwise.training.pretraining.student import (
     StaticStudent,
     StudentInit,
+    interpolate_vectors,
     start_from_words,
     train_student,
 )

@@ -171,28 +171,7 @@ def print_report(report: TrainingReport, folder: Path, reporter: Reporter) -> No
         out.print(f"Words with a pretrained vector: {fitted.coverage}.")
     for line in task.training_summary(fitted):
         out.print(line)
-    if report.test is None:
-        out.print(f"\nThere are no test {many}, so there is no unbiased score; give some with --test.\n")
-    else:
-        seen = report.test_duplicates
-        what = f", {seen:,} of which also occur in training or dev data" if seen else ""
-        out.print(f"\nOn the held-out test {many}{what}:\n")
-        scores = report.test_scores
-        metric_table = task.metric_table(scores)
-        systems = sorted(report.systems.items(), key=lambda named: named[0] == "baseline")
-        print_metrics(out, metric_table, scores, [system for _, system in systems], indent=2)
-        model = report.run_config.model
-        plain = "classifier" in report.run_config.sections and model.classifier.thresholds == "none"
-        for message in (
-            *task.score_messages(read_info(folder).data.train.labels, scores, thresholds=plain),
-            *task.label_shift(fitted.model, report.parts.test, report.test),
-        ):
-            reporter.message(message)
-        # Operating points of a label lower the accuracy on others, and the baseline has none.
-        baseline = None if OPERATING_POINTS in fitted.dev else report.systems.get("baseline")
-        message = baseline_message(metric_table, scores, baseline, task.advice)
-        if message is not None:
-            reporter.message(message)
+    _print_test_scores(report, folder, reporter)
     if report.distillation and (speeds := report.distillation["texts_per_second"]):
         model_speed, teacher_speed, name = (
             speeds["model"],
@@ -209,3 +188,31 @@ def print_report(report: TrainingReport, folder: Path, reporter: Reporter) -> No
     then = task.next_command.format(model=shown, new=task.new_file, predictions=task.predictions)
     out.print(f"  headwise {then}")
     out.print(f"  headwise evaluate {shown} {task.labelled_file}")
+
+
+def _print_test_scores(report: TrainingReport, folder: Path, reporter: Reporter) -> None:
+    """Print the scores on the test items, with what there is to say about them."""
+    out, task, fitted = standard_output(), report.task, report.fitted
+    many = report.parts.item_type.nouns.many
+    if report.test is None:
+        out.print(f"\nThere are no test {many}, so there is no unbiased score; give some with --test.\n")
+        return
+    seen = report.test_duplicates
+    what = f", {seen:,} of which also occur in training or dev data" if seen else ""
+    out.print(f"\nOn the held-out test {many}{what}:\n")
+    scores = report.test_scores
+    metric_table = task.metric_table(scores)
+    systems = sorted(report.systems.items(), key=lambda named: named[0] == "baseline")
+    print_metrics(out, metric_table, scores, [system for _, system in systems], indent=2)
+    model = report.run_config.model
+    plain = "classifier" in report.run_config.sections and model.classifier.thresholds == "none"
+    for message in (
+        *task.score_messages(read_info(folder).data.train.labels, scores, thresholds=plain),
+        *task.label_shift(fitted.model, report.parts.test, report.test),
+    ):
+        reporter.message(message)
+    # Operating points of a label lower the accuracy on others, and the baseline has none.
+    baseline = None if OPERATING_POINTS in fitted.dev else report.systems.get("baseline")
+    message = baseline_message(metric_table, scores, baseline, task.advice)
+    if message is not None:
+        reporter.message(message)

@@ -45,15 +45,12 @@ def find_label_set_issues(
         base: See `noise_file`.
     """
     items: list[MultiLabelExample] = data.items
-    texts, names = (
-        [item.text for item in items],
-        label_names(label for item in items for label in item.labels),
-    )
+    texts = [item.text for item in items]
+    names = label_names(label for item in items for label in item.labels)
     has, counts = multi_hot_targets(items, names), evaluation_mask(items)
     reporter.stage("computing the vectors of the texts")
     dense, note = vectors_of_texts(texts, base)
-    if note:
-        reporter.note(note)
+    reporter.notes([note] if note else [])
     examples = LinearExamples(
         texts,
         has,
@@ -86,24 +83,23 @@ def find_label_set_issues(
     for number in duplicates:
         wrong[number] = differs[number]
     separator = writable_separator(data)
-    listed = []
-    for number in [*issues, *duplicates]:
+
+    def issue(number: int) -> LabelIssue:
         item, doubtful = items[number], wrong[number]
         flipped = [names[label] for label in np.flatnonzero(doubtful)]
         suggested = [name for name in item.labels if name not in flipped]
         suggested += [name for name in flipped if name not in item.labels]
-        listed.append(
-            LabelIssue(
-                item.line,
-                separator.join(item.labels),
-                separator.join(suggested),
-                float(given_probabilities[number][doubtful].prod()),
-                float((1 - given_probabilities[number][doubtful]).prod()),
-                item.text,
-                items[duplicates_of[number]].line if number in duplicates_of else 0,
-            )
+        return LabelIssue(
+            item.line,
+            separator.join(item.labels),
+            separator.join(suggested),
+            float(given_probabilities[number][doubtful].prod()),
+            float((1 - given_probabilities[number][doubtful]).prod()),
+            item.text,
+            items[duplicates_of[number]].line if number in duplicates_of else 0,
         )
-    return listed
+
+    return [issue(number) for number in (*issues, *duplicates)]
 
 
 def wrong_labels(

@@ -1,7 +1,4 @@
-"""pretrain_files: trains a base from text files.
-
-`interpolate_vectors` gives initial vectors to words that the teacher splits into word pieces.
-"""
+"""pretrain_files: trains a base from text files."""
 
 import json
 import time
@@ -69,7 +66,6 @@ LEAST_WORDS = 1_000_000
 
 _TYPES = 5  # words with ids per listed word
 _COUNTED = 1 << 19
-_RIDGE = 1e-2
 _MAX_HELD_OUT = 4000
 _REPORT_EVERY = 1 << 12
 
@@ -366,7 +362,12 @@ class _PretrainRun:
     ) -> tuple[NDArray, NDArray, NDArray]:
         """Word vectors, subword vectors and weights by distillation of sentence encoders."""
         from headwise.training.pretraining.sentence_encoder import SentenceEncoder
-        from headwise.training.pretraining.student import StaticStudent, start_from_words, train_student
+        from headwise.training.pretraining.student import (
+            StaticStudent,
+            interpolate_vectors,
+            start_from_words,
+            train_student,
+        )
 
         config, listed = self._config, types.listed
         words, often = types.words[:listed], types.counts[:listed]
@@ -442,30 +443,3 @@ def _line(text: str) -> str:
 def _write_text(path: Path, text: str) -> None:
     with atomic_path(path) as partial:
         partial.write_text(text, encoding="utf-8", errors="surrogatepass")
-
-
-def interpolate_vectors(
-    vectors: NDArray[np.float32],
-    texts: NDArray[np.float32],
-    share: NDArray[np.float64],
-    often: NDArray[np.int64],
-) -> NDArray[np.float32]:
-    """Interpolate the teacher's word vectors with those from context prediction, `[words, size]`.
-
-    The latter are first mapped into the teacher's space by a ridge regression, weighted towards words that
-    are frequent and that the teacher does not split.
-
-    Args:
-        vectors: The teacher's word vectors, `[words, size]`.
-        texts: Word vectors from context prediction, `[words, any]`.
-        share: Weight of the teacher's vector of each word, 0 to 1; 1 for a word that is one piece.
-        often: Frequency of each word; words with 0 have the teacher's vector.
-    """
-    trust = (share * np.log1p(often)).astype(np.float32)[:, None]
-    square = texts.T @ (trust * texts)
-    square[np.diag_indices(len(square))] += _RIDGE * max(float(square.trace()) / len(square), 1e-9)
-    mapped = texts @ np.linalg.solve(square, texts.T @ (trust * vectors))
-    # Regression shrinks vectors: rescale them to the total norm of the teacher's.
-    mapped *= np.linalg.norm(vectors) / max(float(np.linalg.norm(mapped)), 1e-9)
-    teacher_share = np.where(often > 0, share, 1.0).astype(np.float32)[:, None]
-    return (teacher_share * vectors + (1 - teacher_share) * mapped).astype(np.float32)

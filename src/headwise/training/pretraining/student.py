@@ -30,6 +30,7 @@ Hidden = Callable[[int], Tensor]
 
 _WARM = 200  # maximum number of warm-up steps; at most a tenth of all steps
 _SHOWN = 20  # steps between reports
+_RIDGE = 1e-2
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,33 @@ def start_from_words(answers: NDArray, weights: NDArray[np.float32], size: int) 
     _, directions = np.linalg.eigh(centred.T @ centred)
     top = np.ascontiguousarray(directions[:, ::-1][:, :size]).astype(np.float32)
     return StudentInit(centred @ top, weights, top)
+
+
+def interpolate_vectors(
+    vectors: NDArray[np.float32],
+    texts: NDArray[np.float32],
+    share: NDArray[np.float64],
+    often: NDArray[np.int64],
+) -> NDArray[np.float32]:
+    """Interpolate the teacher's word vectors with those from context prediction, `[words, size]`.
+
+    The latter are first mapped into the teacher's space by a ridge regression, weighted towards words that
+    are frequent and that the teacher does not split.
+
+    Args:
+        vectors: The teacher's word vectors, `[words, size]`.
+        texts: Word vectors from context prediction, `[words, any]`.
+        share: Weight of the teacher's vector of each word, 0 to 1; 1 for a word that is one piece.
+        often: Frequency of each word; words with 0 have the teacher's vector.
+    """
+    trust = (share * np.log1p(often)).astype(np.float32)[:, None]
+    square = texts.T @ (trust * texts)
+    square[np.diag_indices(len(square))] += _RIDGE * max(float(square.trace()) / len(square), 1e-9)
+    mapped = texts @ np.linalg.solve(square, texts.T @ (trust * vectors))
+    # Regression shrinks vectors: rescale them to the total norm of the teacher's.
+    mapped *= np.linalg.norm(vectors) / max(float(np.linalg.norm(mapped)), 1e-9)
+    teacher_share = np.where(often > 0, share, 1.0).astype(np.float32)[:, None]
+    return (teacher_share * vectors + (1 - teacher_share) * mapped).astype(np.float32)
 
 
 class StaticStudent(nn.Module):
