@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwise.metrics.regression_scores import number_scores, score_numbers
+from headwise.metrics.regression_scores import compare_errors, number_scores, score_numbers
 
 
 def test_always_the_median_is_the_nearest_number():
@@ -24,6 +24,18 @@ def test_nearly_constant_targets_are_scored_without_warnings_of_another_library(
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert 0.5 < score_numbers(np.arange(90.0), targets).pearson <= 1
+
+
+@pytest.mark.parametrize("unit", [1e-90, 1e-13, 1e9, 1e100])
+def test_no_score_depends_on_the_unit(unit):
+    random = np.random.default_rng(0)
+    targets = random.normal(size=60)
+    near, far = (targets + spread * random.normal(size=60) for spread in (0.1, 0.5))
+    wanted, found = score_numbers(near, targets), score_numbers(near * unit, targets * unit)
+    assert found.pearson == pytest.approx(wanted.pearson)
+    assert found.mae == pytest.approx(wanted.mae * unit)
+    difference = compare_errors(near * unit, far * unit, targets * unit)
+    assert difference.p_value == compare_errors(near, far, targets).p_value < 0.01
 
 
 @settings(max_examples=60, deadline=None)

@@ -106,11 +106,13 @@ def _correlation(first: np.ndarray, second: np.ndarray, weights: np.ndarray) -> 
             second_centred * second_centred,
         )
     )
-    return (
-        min(max(covariance / math.sqrt(first_variance * second_variance), -1.0), 1.0)
-        if first_variance and second_variance
-        else 0.0
-    )
+    if not (first_variance and second_variance):
+        return 0.0
+    product = first_variance * second_variance
+    # The product of numbers that are very large, or very small, has no room in a float.
+    fits = 0 < product < math.inf
+    root = math.sqrt(product) if fits else math.sqrt(first_variance) * math.sqrt(second_variance)
+    return min(max(covariance / root, -1.0), 1.0)
 
 
 def _ranks(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -141,9 +143,10 @@ def compare_errors(first: np.ndarray, second: np.ndarray, targets: np.ndarray) -
     gains = np.abs(second - targets) - np.abs(first - targets)
     random = np.random.Generator(np.random.PCG64(0))
     texts, gain = len(gains), float(gains.mean())
+    rounding = 1e-12 * float(np.abs(gains).mean())  # differences that are equal up to it are equal
     means, extreme = [], 0
     for _ in range(0, _DRAWS, _AT_ONCE):
         means.append(gains[random.integers(0, texts, (_AT_ONCE, texts))].mean(1))
         signs = random.integers(0, 2, (_AT_ONCE, texts)) * 2 - 1
-        extreme += int((np.abs((signs * gains).mean(1)) >= abs(gain) - 1e-12).sum())
+        extreme += int((np.abs((signs * gains).mean(1)) >= abs(gain) - rounding).sum())
     return ScoreDifference(gain, central_interval(np.concatenate(means)), (extreme + 1) / (_DRAWS + 1))

@@ -40,7 +40,9 @@ class Scale:
 
     def written(self, number: float) -> str:
         """A number as text, rounded to 6 significant digits of the standard deviation."""
-        places = min(15, 5 - math.floor(math.log10(self.deviation)))
+        places = 5 - math.floor(math.log10(self.deviation))
+        if places > 15:  # such as 1.2e-14
+            return repr(round(number, places))
         return f"{round(number, places):.{max(places, 0)}f}"
 
     @classmethod

@@ -167,12 +167,12 @@ class Explanation:
         """The `value_after_removal` as it is shown; "" if no words were removed."""
         if self.value_after_removal is None:
             return ""
+        if self.probability is not None:
+            return f"{100 * self.value_after_removal:.1f} %"
+        if "e" in self.prediction:  # a very small number
+            return f"{self.value_after_removal:.6g}"
         places = len(self.prediction.partition(".")[2])  # as many decimals as the predicted number has
-        return (
-            f"{self.value_after_removal:.{places}f}"
-            if self.probability is None
-            else f"{100 * self.value_after_removal:.1f} %"
-        )
+        return f"{self.value_after_removal:.{places}f}"
 
     @property
     def head(self) -> str:

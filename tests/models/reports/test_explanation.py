@@ -32,6 +32,15 @@ def test_a_word_that_nobody_sees_is_spelt_out():
     assert '"<bdi>\\u200b</bdi>", "<bdi>a\u200bb</bdi>": 4.1 %' in html
 
 
+@pytest.mark.parametrize(
+    ("prediction", "value", "shown"),
+    [("3.25", 2.716, "2.72"), ("1.23457e-14", 9.8765432e-15, "9.87654e-15")],
+)
+def test_a_number_without_words_has_the_digits_of_the_prediction(prediction, value, shown):
+    of_number = replace(explanation(), prediction=prediction, probability=None, value_after_removal=value)
+    assert of_number.remaining == shown
+
+
 def test_of_a_long_text_is_shown_what_is_around_what_is_explained():
     """Notes of a ward have sixty sentences a line and as many doses: a page had all of them for each."""
     text = " ".join(f"w{n:03}" for n in range(200))
