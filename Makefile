@@ -22,11 +22,12 @@ $(STAMP): pyproject.toml constraints.txt CMakeLists.txt $(wildcard native/*)
 	@echo "Installing headwise and PyTorch into $(VENV) (once, a minute or two) ..."
 	@$(PYTHON) -m venv $(VENV)
 	@# PyTorch first and by its exact version, so that the processor's build is taken where there is one.
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $$(grep '^torch==' constraints.txt)
+	@# Nothing is compiled to bytecode: that takes longer than to compile what is imported, once it is.
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile $$(grep '^torch==' constraints.txt)
 	@command -v $${CXX:-c++} >/dev/null \
-		|| $(BIN)/python -m pip install --quiet --disable-pip-version-check ziglang
+		|| $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile ziglang
 	@command -v $${CXX:-c++} >/dev/null || export CXX="$(abspath $(BIN))/python -m ziglang c++"; \
-		$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt -e '.[dev]'
 	@touch $@
 
 core: $(STAMP)  ## Build the compiled core again, with its type stub, after a change in native/
