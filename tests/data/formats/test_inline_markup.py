@@ -58,6 +58,7 @@ def test_marks_become_spans_of_the_text_without_them(write, style, form):
         ["so <b>good</b> and <b>bad</b>", "so <i>good</i> and <b>bad</b>"],
         ["call [PHONE NUMBER] at once", "write to [PHONE NUMBER] and [PHONE NUMBER]"],
         ["a [sic] word", "as (1) and [2]"],
+        ["the <e1>dog</e1> of <e2>Ann</e2>", "the <e1>cat</e1> of <e2>Tom</e2>"],
     ],
 )
 def test_links_elements_of_pages_and_placeholders_mark_no_entities(write, texts):

@@ -1,7 +1,10 @@
 import pytest
 
 from headwise.data.columns.file_source import DataSource
+from headwise.data.errors import DataError
 from headwise.data.formats.slashed_tags import is_spread, read_sentences, recognise
+from headwise.data.items.item_types import infer_task
+from headwise.data.readers.tagged_files import read_tagged
 
 PENN = """\
 ======================================
@@ -32,6 +35,27 @@ def test_a_sentence_a_line():
         (("The", "jury", "1/2"), ("at", "nn", "cd"), 1),
         (("/", "a\x85b"), (":", "x"), 4),
     ]
+
+
+@pytest.mark.parametrize("mark", ["_", "|"])
+def test_other_marks_before_the_tag(mark, tmp_path):
+    path = tmp_path / "a.pos"
+    path.write_text("The/DT e_mail/NN ran/VBD ./.\nAnn/NNP too/RB\n".replace("/", mark))
+    assert infer_task(str(path), {})[0] == "tag"
+    assert [(item.tokens, item.tags) for item in read_tagged(path).items] == [
+        (("The", "e_mail", "ran", "."), ("DT", "NN", "VBD", ".")),
+        (("Ann", "too"), ("NNP", "RB")),
+    ]
+    path.write_text(path.read_text() * 4 + f"The{mark}DT end\n")
+    with pytest.raises(DataError, match=rf"HW257.*:9:8: 'end' without a '\{mark}'"):
+        read_tagged(path)
+
+
+@pytest.mark.parametrize(
+    "row", ["user_1\tgroup_A", "user_1 item_22", "great|pos", "id_1|great|pos", "my_text my_label is_odd"]
+)
+def test_names_and_columns_with_these_marks_are_no_tags(row):
+    assert recognise([*enumerate([row] * 4, start=1)]) is None
 
 
 def test_sentences_spread_over_lines():

@@ -28,6 +28,27 @@ def lines(*records):
         ({"starts": [0, 14], "ends": [9, 17], "labels": ["PER", "NAME"]}, {"starts": [], "ends": []}),
         ({"label": {"PER": {"Tom Hanks": [[0, 8]]}, "NAME": {"Ann": [[14, 16]]}}}, {"label": {}}),
         ({"entities": {"PER": [[0, 9]], "NAME": [{"start": 14, "end": 17}]}}, {"entities": {}}),
+        (
+            {"entities": [{"span": [0, 9], "label": "PER"}, {"span": [14, 17], "label": "NAME"}]},
+            {"entities": []},
+        ),
+        (
+            {
+                "entities": [
+                    {"id": "T1", "type": "PER", "text": ["Tom Hanks"], "offsets": [[0, 9]]},
+                    {"id": "T2", "type": "NAME", "text": ["Ann"], "offsets": [[14, 17]]},
+                ]
+            },
+            {"entities": []},
+        ),
+        (
+            {"annotations": {"entities": [[0, 9, "PER"], [14, 17, "NAME"]]}},
+            {"annotations": {"entities": []}},
+        ),
+        (
+            {"entities": '[{"start_idx": 0, "end_idx": 9, "type": "PER"}, [14, 17, "NAME"]]'},
+            {"entities": "[]"},
+        ),
     ],
 )
 def test_spans_with_their_types_elsewhere_become_tags(write, spans, none):
@@ -51,6 +72,11 @@ def test_a_text_with_several_spans_of_one_word_in_cluener(write):
     data = read_tagged(write("a.json", lines(record)))
     assert data.items[0].tags == ("B-address", "I-address", "O", "B-address", "I-address", "O")
     assert "texts whose offsets count characters, with inclusive ends, and are converted: 1" in data.notes
+
+
+def test_places_of_entities_count_and_not_their_other_occurrences(write):
+    record = {"text": "Ann met Ann", "entities": [{"name": "Ann", "type": "PER", "pos": [8, 11]}]}
+    assert read_tagged(write("a.jsonl", lines(*[record] * 3))).items[0].tags == ("O", "O", "B-PER")
 
 
 def test_words_listed_by_their_places_become_tags(write):

@@ -25,6 +25,7 @@ FILES = {
     "YAML other than Rasa's": f"- text: {WORDS}\n  label: a\n- text: {WORDS}\n  label: b",
     "tuples of Python": f"('{WORDS}', 'a')\n(\"it's {WORDS}\", 'b'),\n('{WORDS}', 3)",
     "databases print": "+------+-------+\n| text | label |\n+------+-------+",
+    "PubTator": f"12|t|{WORDS}\n12|a|{WORDS}\n12\t4\t11\tprinter\tDevice\tD1",
     "annotations of tagtog": '{"annotatable": {"parts": ["s1"]}, "anncomplete": true, "entities": []}',
     "has no such file": "404: Not Found",
     "a chat": f"[01.03.24, 10:00:11] Ann: {WORDS}\nand loud\n[01.03.24, 10:01:11] Bob B: {WORDS}",

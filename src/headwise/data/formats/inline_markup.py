@@ -56,6 +56,8 @@ _HTML = {
     ),
 }
 """Elements of pages, which mark no entities."""
+_ARGUMENT = lazy_pattern(r"(?:e|ent|entity|arg|[xy])[-_]?\d|head|tail|subj|obj|h|t|x|y")
+"""Names of what a relation is between, in lower case."""
 
 _LEAST_LINES, _LEAST_FRACTION = 2, 0.2  # of the texts must have a mark
 _LINES = 200  # that are looked at
@@ -68,9 +70,13 @@ def style_of(texts: Sequence[str]) -> str | None:
         marks = [[mark["name"] for mark in pattern.finditer(text)] for text in texts]
         marked, names = sum(map(bool, marks)), Counter(name for line in marks for name in line)
         enough = marked >= max(_LEAST_LINES, _LEAST_FRACTION * len(texts))
-        if enough and 2 * len(names) <= sum(names.values()) + 1 and not _HTML & {*map(str.lower, names)}:
+        if enough and 2 * len(names) <= sum(names.values()) + 1 and not any(map(_is_no_type, names)):
             return style
     return None
+
+
+def _is_no_type(name: str) -> bool:
+    return name.lower() in _HTML or _ARGUMENT.fullmatch(name.lower()) is not None
 
 
 def are_marked_lines(texts: Sequence[str]) -> bool:

@@ -1,6 +1,7 @@
 r"""Tags after a slash: `The/DT asbestos/NN fiber/NN ./.`, one sentence per line.
 
-The last slash of a token is the separator, so `1\/2/CD` is the token `1\/2`; tokens are not unescaped.
+The last slash of a token is the separator, so `1\/2/CD` is the token `1\/2`; tokens are not unescaped. A
+low line (`The_DT`) or a bar (`The|DT`) may stand in its place.
 
 In files of the Penn Treebank a sentence spreads over several lines, with brackets around noun phrases
 (`[ The/DT fiber/NN ]`) and rules of `=`. There a sentence ends (as in NLTK) after the tag `.` outside
@@ -16,12 +17,13 @@ from headwise.data.columns.file_source import DataSource, most_true
 from headwise.data.errors import DataError
 from headwise.data.files.text_lines import Line, without_returns
 from headwise.data.formats.conll import FIELD
-from headwise.data.formats.tag_checks import shown_tags
+from headwise.data.formats.tag_checks import ENTITY_TAG, shown_tags
 from headwise.data.items.examples import TaggedSentence
 
 RULE = "====="
-_SLASHED = lazy_pattern(r".+/[^/]+")
-_LETTER = lazy_pattern(r"[^\W\d_].*/")
+_MARKS = ("/", "_", "|")
+"""What stands between word and tag, the most usual first."""
+_LETTER = lazy_pattern(r"[^\W\d_]")
 _FIELDS = lazy_pattern(r"\w.*[,;].*")
 
 Token = tuple[int, str, str]
@@ -30,17 +32,34 @@ Token = tuple[int, str, str]
 
 def recognise(head: Sequence[Line]) -> str | None:
     """The reason why lines look like tags after slashes, or None."""
+    for mark, name in zip(_MARKS, ("slash", "low line", "bar"), strict=True):
+        if tags := _tags(head, mark):
+            return f"words with tags after a {name}: {shown_tags(tags)}"
+    return None
+
+
+def mark_of(head: Sequence[Line]) -> str:
+    """The mark between words and tags."""
+    return next((mark for mark in _MARKS if _tags(head, mark)), _MARKS[0])
+
+
+def _tags(head: Sequence[Line], mark: str) -> list[str]:
+    """The tags of words, if nearly all have one after a mark; else none. Marks other than the slash stand
+    in names and between columns, too: there lines must have several words, and tags capitals."""
     words = [word for _, text in head for word in text.split() if word.strip("[]=")]
-    slashed = [word for word in words if _SLASHED.fullmatch(word)]
-    tags = [word.rpartition("/")[2] for word in slashed]
+    pairs = [(word, tag) for word, _, tag in (text.rpartition(mark) for text in words) if word and tag]
+    tags = [tag for _, tag in pairs]
     if most_true(map(bool, map(_FIELDS.fullmatch, tags))) or not most_true(
-        map(bool, map(_LETTER.search, slashed))
+        _LETTER.search(word) is not None for word, _ in pairs
     ):
-        return None  # dates or links in a table
-    usual = all(tag == tag.upper() for tag in tags) or len(set(tags)) * 2 <= len(tags)
-    if not tags or not usual or len(tags) < 0.9 * len(words):
-        return None
-    return f"words with tags after a slash: {shown_tags(tags)}"
+        return []  # dates or links in a table
+    usual = all(tag == tag.upper() or ENTITY_TAG.fullmatch(tag) for tag in tags)
+    if mark == _MARKS[0]:
+        usual = usual or len(set(tags)) * 2 <= len(tags)
+    else:
+        several = most_true(len(text.split()) > 1 and "\t" not in text for _, text in head if text.strip())
+        usual = usual and several and any(map(_LETTER.match, tags))
+    return tags if usual and len(tags) >= 0.9 * len(words) else []
 
 
 def is_spread(texts: Sequence[str]) -> bool:
@@ -48,13 +67,16 @@ def is_spread(texts: Sequence[str]) -> bool:
     return any(text.lstrip().startswith(("[ ", RULE)) for text in texts)
 
 
-def read_sentences(lines: Iterator[Line], source: DataSource, *, spread: bool) -> Iterator[TaggedSentence]:
+def read_sentences(
+    lines: Iterator[Line], source: DataSource, *, spread: bool, mark: str = _MARKS[0]
+) -> Iterator[TaggedSentence]:
     """The sentences of a file; invalid ones are reported and left out.
 
     Args:
         lines: The lines.
         source: The file.
         spread: See `is_spread`.
+        mark: What stands between word and tag.
 
     Raises:
         DataError: HW251, HW257.
@@ -78,7 +100,7 @@ def read_sentences(lines: Iterator[Line], source: DataSource, *, spread: bool) -
                 inside = match[0] == "["
             elif not (spread and match[0].startswith(RULE)):
                 try:
-                    sentence.append(_token(number, match.start() + 1, match[0], source))
+                    sentence.append(_token(number, match.start() + 1, match[0], source, mark))
                 except DataError as error:
                     mistakes.append(error)
                     continue
@@ -90,11 +112,12 @@ def read_sentences(lines: Iterator[Line], source: DataSource, *, spread: bool) -
     yield from finished()
 
 
-def _token(line: int, column: int, text: str, source: DataSource) -> Token:
-    word, slash, tag = text.rpartition("/")
+def _token(line: int, column: int, text: str, source: DataSource, mark: str) -> Token:
+    word, slash, tag = text.rpartition(mark)
     if word and tag:
         return line, word, tag
     if word:
         raise source.error("HW251", f"the token {word!r} has no tag", line, column + len(word))
-    problem = f"{text!r} without a {'token before the ' if slash else ''}slash"
-    raise source.error("HW257", problem, line, column, expected="token/TAG")
+    name = "slash" if mark == _MARKS[0] else repr(mark)
+    problem = f"{text!r} without a {'token before the ' if slash else ''}{name}"
+    raise source.error("HW257", problem, line, column, expected=f"token{mark}TAG")

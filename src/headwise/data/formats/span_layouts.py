@@ -4,6 +4,8 @@
     {"starts": [0], "ends": [3], "labels": ["PER"]}        everything in lists of its own
     {"label": {"name": {"叶老桂": [[9, 11]]}}}             by type and text, as in CLUENER
     {"ner": [{"index": [0, 1], "type": "PER"}]}            all words of a span, as in W2NER
+    {"entities": [{"span": [0, 3], "type": "PER"}]}        both ends in one field
+    {"annotations": {"entities": [[0, 3, "PER"]]}}         in an object of its own
 
 Code: HW246, a span that is none, or lists of different lengths.
 """
@@ -24,6 +26,11 @@ from headwise.data.formats.span_values import (
     plain_field_name,
 )
 
+_ALL_WORDS, _PAIRS = (
+    "index",
+    ("span", "offsets", "offset", "pos", "position", "positions", "indices", "range"),
+)
+"""Fields of a span that list the places of all its words, or its start and its end."""
 _MOST = 0.8  # of the records must have their spans in a layout of one field
 
 
@@ -136,7 +143,14 @@ def _with_type(span: object, kind: str, text: str | None = None) -> JsonObject |
 def _of_objects(value: object) -> list[JsonObject] | None:
     """The spans of an object of types, or of a list of objects with the places of all words."""
     if isinstance(value, list):
-        spans = [*map(_of_words, value)]
+        spans = [*map(_of_places, value)]
+    elif isinstance(value, dict) and (names := [name for name in SPAN_NAMES if name in value]):
+        listed = value[names[0]]
+        spans = (
+            [raw if parse_span(raw) is not None else None for raw in listed]
+            if isinstance(listed, list)
+            else [None]
+        )
     elif isinstance(value, dict):
         spans = [span for kind, inner in value.items() for span in _of_type(kind, inner)]
     else:
@@ -144,15 +158,27 @@ def _of_objects(value: object) -> list[JsonObject] | None:
     return [span for span in spans if span is not None] if None not in spans else None
 
 
-def _of_words(value: object) -> JsonObject | None:
-    """A span that lists the words that it covers, one after the other."""
-    places = value.get("index") if isinstance(value, dict) else None
+def _of_places(value: object) -> JsonObject | None:
+    """A span that lists the words that it covers, one after the other, or has both its ends in a field."""
+    fields = dict(value) if isinstance(value, dict) else {}
+    name = next((name for name in fields if name in _PAIRS or name == _ALL_WORDS), "")
+    places = _only(fields.pop(name, None))
     if not isinstance(places, list) or not places or not all(type(place) is int for place in places):
         return None
-    start, end = places[0], places[-1] + 1
-    fields = {name: part for name, part in value.items() if name != "index"}
-    span = {**fields, "start": start, "end": end}
-    return span if places == [*range(start, end)] and parse_span(span) is not None else None
+    start, end = places[0], places[-1] + (name == _ALL_WORDS)
+    if len(places) != 2 if name in _PAIRS else places != [*range(start, end)]:
+        return None
+    span = {key: _only(part) for key, part in fields.items()} | {"start": start, "end": end}
+    return span if parse_span(span) is not None else None
+
+
+def _only(value: Any) -> Any:
+    """The only element of a list of a list or of a text; another value itself."""
+    return (
+        value[0]
+        if isinstance(value, list) and len(value) == 1 and isinstance(value[0], str | list)
+        else value
+    )
 
 
 def _of_type(kind: str, value: Any) -> Iterator[JsonObject | None]:

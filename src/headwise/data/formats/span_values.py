@@ -7,7 +7,7 @@ from headwise.data.formats.span_offsets import CharacterSpan
 SPAN_NAMES = ("spans", "entities", "ents", "label", "labels", "annotations", "annotation", "ner")
 """Usual names of the field of spans, the most certain first."""
 
-_POSITIONS = ("offset", "char", "index", "pos", "position")
+_POSITIONS = ("offset", "char", "index", "idx", "pos", "position")
 START_NAMES = (
     "start",
     *(f"start{name}" for name in _POSITIONS),

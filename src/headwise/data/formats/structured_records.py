@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from headwise.core.lazy_pattern import lazy_pattern
+from headwise.data.columns.cell_values import parse_cell
 from headwise.data.columns.file_source import DataSource, Record, look_ahead, most_true
 from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.errors import DataError
@@ -39,6 +40,13 @@ def read_structured(lines: Iterator[Line], source: DataSource) -> Iterator[Recor
         table = records_from_rows(csv.read_cells(lines, source), source)
         records = flatten_tables(table, source, structured=True)
     first_records, records = look_ahead(records)
+    if is_json and any(
+        isinstance(cell, str) and parse_cell(cell) is not cell
+        for record in first_records
+        for cell in record.fields.values()
+    ):
+        records = flatten_tables(records, source, structured=True)
+        first_records, records = look_ahead(records)
     rows = [record.fields for record in first_records]
     if columns := entity_rows.recognise(rows):
         records = entity_rows.texts_with_spans(records, source, columns)

@@ -157,6 +157,12 @@ _UNSUPPORTED = (
         labelled=True,
     ),
     _Unsupported(
+        "a file of PubTator",
+        _first_line(lazy_pattern(r"\s*\d+\|t\|")),
+        "write an object for each abstract as jsonl, title and abstract with a blank between them: "
+        '{"text": ..., "spans": [[0, 5, "Disease"]]}',
+    ),
+    _Unsupported(
         "annotations of tagtog (ann.json)",
         lambda texts: all(name in "".join(texts) for name in _TAGTOG),
         "its texts are in other files (plain.html): write an object per text as jsonl, "

@@ -293,8 +293,8 @@ def _plan(
         return _TagReadingPlan(form, TagColumns(token, tag), read)
     columns = TagColumns("word", "tag")
     if form == "slash":
-        spread = slashed.is_spread([text for _, text in head])
-        return _TagReadingPlan(form, columns, partial(slashed.read_sentences, spread=spread))
+        spread, mark = slashed.is_spread([text for _, text in head]), slashed.mark_of(head)
+        return _TagReadingPlan(form, columns, partial(slashed.read_sentences, spread=spread, mark=mark))
     return _TagReadingPlan(form, columns, trees.read_sentences)
 
 
