@@ -57,7 +57,9 @@ def _tags(head: Sequence[Line], mark: str) -> list[str]:
     if mark == _MARKS[0]:
         usual = usual or len(set(tags)) * 2 <= len(tags)
     else:
-        are_sentences = most_true(len(text.split()) > 1 and "\t" not in text for _, text in head if text.strip())
+        are_sentences = most_true(
+            len(text.split()) > 1 and "\t" not in text for _, text in head if text.strip()
+        )
         usual = usual and are_sentences and any(map(_LETTER.match, tags))
     return tags if usual and len(tags) >= 0.9 * len(words) else []
 
