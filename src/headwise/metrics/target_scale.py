@@ -9,6 +9,13 @@ from headwise.core.config import JsonMapping
 from headwise.core.errors import ConfigError
 
 
+def decimal_text(number: float, places: int) -> str:
+    """A number as text, rounded to so many decimals (below 0: to tens, hundreds ...); with an exponent
+    where the decimals are many, `1.2e-14`."""
+    rounded = round(number, places)
+    return repr(rounded) if places > 15 else f"{rounded:.{max(places, 0)}f}"
+
+
 @dataclass(frozen=True)
 class Scale:
     """The standardisation of regression targets to mean 0 and standard deviation 1.
@@ -40,10 +47,7 @@ class Scale:
 
     def written(self, number: float) -> str:
         """A number as text, rounded to 6 significant digits of the standard deviation."""
-        places = 5 - math.floor(math.log10(self.deviation))
-        if places > 15:  # such as 1.2e-14
-            return repr(round(number, places))
-        return f"{round(number, places):.{max(places, 0)}f}"
+        return decimal_text(number, 5 - math.floor(math.log10(self.deviation)))
 
     @classmethod
     def from_json(cls, data: JsonMapping) -> "Scale":

@@ -46,6 +46,13 @@ def test_epochs_are_told_with_the_best_on_dev(shown):
     assert "loss 0.250  best dev 50.0 %  1,234 texts/s  left" in told
 
 
+def test_errors_in_a_small_unit_have_digits(shown):
+    display, since = shown
+    display.primary_metric = "mae"
+    display.show(report(replace(JUDGED, history=[{"mae": 0.000123456, "loss": 1.0}])))
+    assert "best dev 0.0001235 " in since()
+
+
 def test_the_last_training_has_its_own_epochs_and_nothing_that_dev_says(shown):
     display, since = shown
     display.show(report(replace(LAST, step=1), 2, "once more, on all"))

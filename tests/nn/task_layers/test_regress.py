@@ -92,6 +92,7 @@ def test_numbers_are_written_by_their_deviation():
         (1234567.0, 1234500.0, "1234567 predicted as 1234500.0"),
         (3.0, 120.0, "3 predicted as 120"),
         (3.0, 3.0, "3 predicted as 3.00"),
+        (1e-14, 2.51e-14, "1e-14 predicted as 2.51e-14"),
     ],
 )
 def test_a_mistake_is_told_by_what_it_is_off(number, predicted, message):

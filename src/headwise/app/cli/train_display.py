@@ -134,6 +134,8 @@ class TrainDisplay(WithProgressBar):
 
     def _shown(self, scores: Mapping[str, float]) -> str:
         score = scores[self.primary_metric]
+        if self.primary_metric in ("mae", "rmse"):  # in the unit of the numbers, which may be small
+            return FORMATS["figure"](score)
         return f"{score:.3f}" if self.primary_metric in UNBOUNDED_METRICS else percent(score)
 
     def _score_text(self, scores: Mapping[str, float]) -> str:

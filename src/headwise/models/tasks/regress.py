@@ -27,7 +27,7 @@ from headwise.data.items.numeric_labels import (
 )
 from headwise.data.splits.data_parts import DataParts
 from headwise.metrics.regression_scores import compare_errors, comparison_scores, score_numbers
-from headwise.metrics.target_scale import Scale
+from headwise.metrics.target_scale import Scale, decimal_text
 from headwise.models.explanation import Explanation
 from headwise.models.label_evaluation import NumberEvaluation, evaluate_numbers
 from headwise.models.metric_table import DifferenceFormat, MetricRow, MetricTable, coverage_rows
@@ -192,10 +192,9 @@ class NumberTask(
 
     def describe_error(self, mistake: JsonMapping) -> str:
         number, predicted = mistake["number"], mistake["predicted"]
-        places = 2 - math.floor(
-            math.log10(abs(number - predicted) or 1)
-        )  # show three digits of the difference
-        return f"{number:.15g} predicted as {round(predicted, min(places, 15)):.{min(max(places, 0), 15)}f}"
+        # Show three digits of the difference.
+        places = 2 - math.floor(math.log10(abs(number - predicted) or 1))
+        return f"{number:.15g} predicted as {decimal_text(predicted, places)}"
 
 
 class RegressTask(NumberTask["TextRegressorModel", Example]):
