@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from math import isclose
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from headwise.metrics.resampling import compare_ratios
 from headwise.models.metric_table import MetricTable
 from headwise.models.report_parts import ComparisonSystem, ReportMessage
 
-_EQUAL = 1e-6  # the largest difference of a score from the ratio of its parts
+_EQUAL = 1e-6  # the largest difference of a score from the ratio of its parts; relative above 1
 
 
 def open_comparable(folder: Path | str, session: TaskSession, **arguments: Any) -> TaskSession:
@@ -151,7 +152,7 @@ def _metric_counts(session: TaskSession, items: Any, evaluation: Any) -> np.ndar
     score = lookup(scores, session.task.metric_table(scores).primary_metric.key)
     counts = session.task.metric_parts(session.model, items, evaluation)[:, 1:]
     top, bottom = counts.sum(axis=0)
-    if not is_number(score) or abs(top / max(bottom, 1e-12) - score) > _EQUAL:
+    if not is_number(score) or not isclose(top / max(bottom, 1e-12), score, rel_tol=_EQUAL, abs_tol=_EQUAL):
         return None
     return counts
 
