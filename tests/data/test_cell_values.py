@@ -98,6 +98,14 @@ def test_the_words_of_a_text_are_no_labels(write, fails):
     assert [*ITEM_TYPES_BY_TASK["multi-label"].read(path).labels] == ["x", "y"]
 
 
+def test_arrays_of_postgresql_are_sets(write):
+    rows = [("one text", '{film,"war film"}'), ("a text", "{film}"), ("no text", "{}")]
+    path = write("a.csv", table(("text", "labels"), *rows * 4))
+    assert infer_task(path, {})[0] == "multi-label"
+    data = ITEM_TYPES_BY_TASK["multi-label"].read(path)
+    assert [item.labels for item in data.items[:3]] == [("film", "war film"), ("film",), ()]
+
+
 def test_bytes_in_lists_are_their_text(write):
     path = write("a.csv", table(("text", "labels"), *[(f"text {n}", "['a', b'b']") for n in range(4)]))
     assert {item.labels for item in ITEM_TYPES_BY_TASK["multi-label"].read(path).items} == {("a", "b")}

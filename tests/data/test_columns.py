@@ -56,6 +56,7 @@ def choose(columns, *, labelled=True, **options):
         ({"text": LONG, "label": [0, 1, 0, 1], "label_text": list("abab")}, "text", "label_text"),
         ({"text": LONG, "label": [0, 1, 1, 1], "label_text": list("abab")}, "text", "label"),
         ({"text": LONG, "label": [0, 1, 0, 1], "region": list("abab")}, "text", "label"),
+        ({"text": LONG, "llm_label": list("abba"), "human_label": list("abab")}, "text", "human_label"),
         ({"label": list("abab"), "label_num": [0, 1, 0, 1], "text": LONG}, "text", "label"),
         ({"text": LONG, "label": [[{"start": 0}], [], [], []], "topic": list("aabb")}, "text", "topic"),
     ],
@@ -438,7 +439,7 @@ def test_what_people_agreed_on_is_the_label():
         choose({**columns, "majority": ["north", "south"] * 10})
 
 
-@pytest.mark.parametrize("name", ["predicted_label", "model_prediction"])
+@pytest.mark.parametrize("name", ["predicted_label", "model_prediction", "gpt4_label"])
 def test_labels_of_a_model_are_told(name):
     columns = {"text": LONG, name: list("abab")}
     note = f"{name!r} is named like the labels that a model gave, not people - override with --label-column"

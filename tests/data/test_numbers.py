@@ -47,6 +47,7 @@ def test_the_first_that_is_none_is_named():
         (["1", "2.5", "good"], False),
         (["1,5", "2,5", "3"], True),  # decimal commas
         (["1.234,5", "-2,5", "3,0"], True),
+        (["1,234.5", "2.5", "7"], True),
         (["1", "2", "3", "1,3"], False),  # sets of classes
         (["1,2", "2,3", "1,2,3"], False),
         ([], False),
@@ -113,6 +114,10 @@ def test_a_column_with_decimal_commas_is_told_as_such(tmp_path, row, name):
         (";", ["3", "4"], None),
         (";", ["46%", "4%"], ["46", "4"]),
         ("\t", ["3,5", "4,25"], None),
+        (";", ["1,234.5", "-12.5", "1,000,000", "7"], ["1234.5", "-12.5", "1000000", "7"]),
+        ("\t", ["1,234.50", "999.00"], ["1234.50", "999.00"]),
+        ("\t", ["1,234", "2,500"], None),  # perhaps decimals
+        ("\t", ["1,234.5", "12,5.0"], None),
     ],
 )
 @pytest.mark.parametrize("texts", ["text", "sentence1|sentence2"])

@@ -168,6 +168,14 @@ def test_rows_below_a_blank_line_are_rows(below):
     assert len([*records_from_rows(iter(with_gap(*below)), source)]) == 12 + len(below)
 
 
+def test_the_number_of_rows_below_a_table_is_no_row(fails):
+    source = DataSource("a.csv", ReadOptions())
+    rows = [*enumerate([*map(list, TABLE), ["(12 rows)"]], start=1)]
+    assert len([*records_from_rows(iter(rows), source)]) == 12
+    assert "line 14 is no data: (12 rows)" in source.notes
+    assert fails(records, *TABLE, ("(12 boats)",)) == ("HW110", 14, None)
+
+
 def test_a_text_of_several_lines_is_no_gap():
     rows = [*enumerate(map(list, TABLE), start=1)]
     rows += [(14, ["a\nb", "x"]), (16, ["7", "5"])]

@@ -14,7 +14,7 @@ _BETWEEN_NUMBERS = lazy_pattern(r"(?<=[\w.])\s+(?=[-\w.])")  # of a NumPy array
 _WRAPPED = lazy_pattern(r"(?:array|frozenset|list|tuple|set)\((.*?)(?:,\s*dtype=[\w<>.']+)?\)", re.DOTALL)
 _BRACKETS = ("[]", "()", "{}")
 _QUOTED = lazy_pattern(r"""(["'])(?:\\.|(?!\1).)*\1""", re.DOTALL)
-_WORDS_IN_BRACKETS = lazy_pattern(r"""\[([^][(){}"'`]+)\]""")
+_WORDS_IN_BRACKETS = lazy_pattern(r"""\[([^][(){}"'`]+)\]|\{([^][(){}'`:]+)\}""")
 _PLACES = {"start", "end", "offset", "score"}  # of spans and predictions
 _NULLS = ("nan", "null", "none")
 _LINK = lazy_pattern(r"(?:https?|ftp|s3|gs|az|abfss?|wasbs?|hdfs|file)://\S+|www\.\S+\.\S+")
@@ -75,12 +75,15 @@ def _has_name(item: object) -> bool:
 
 
 def parse_words_cell(cell: object) -> object:
-    """The list of a cell as `parse_list_cell` finds it, or of words in square brackets without quotation
-    marks: `[a, b c]`."""
+    """The list of a cell as `parse_list_cell` finds it, or of words in brackets without quotation marks:
+    `[a, b c]`, or an array of PostgreSQL, `{a,"b c"}`."""
     parsed = parse_list_cell(cell)
+    if parsed == "{}":
+        return []
     if not isinstance(parsed, str) or not (words := _WORDS_IN_BRACKETS.fullmatch(parsed.strip())):
         return parsed
-    parts = [part.strip() for part in words[1].split(",")]
+    inside = words[1] or words[2]
+    parts = [part.strip().strip('"') for part in inside.split(",")]
     return parsed if {"", *_NULLS} & {*map(str.lower, parts)} else parts
 
 

@@ -100,7 +100,10 @@ _MEASURE_ENDS = {
     *("percentage", "latitude", "longitude", "lat", "lon", "lng", "duration", "elapsed", "year", "month"),
     *("day", "hour", "week", "time", "seconds", "minutes", "ms", "trust"),
 }
-_MACHINE_WORDS = {"model", "prediction", "predicted", "pred", "classifier"}  # whose scores are no labels
+_MACHINE_WORDS = {
+    *("model", "prediction", "predicted", "pred", "classifier", "llm", "gpt", "gpt3", "gpt4", "chatgpt"),
+}
+"""What gives scores and labels that are not those of people."""
 _PEOPLE = {"annotator", "worker", "reviewer", "rater", "moderator"}  # `annotator_name`
 _PERSON = lazy_pattern(
     r"(ann(o|ot|otator)?|coder|rater|grader|judge|assessor|worker|reviewer|expert|labell?er)_?(\d+|[a-z])"

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.columns.column_names import LABEL_NAMES, TEXT_NAMES, clean_name, normal_name
 from headwise.data.columns.file_source import DataSource, Record, look_ahead
 from headwise.data.columns.reading_options import DEFAULT_READ_OPTIONS
@@ -85,6 +86,9 @@ def records_from_rows(rows: Iterator[Cells], source: DataSource) -> Iterator[Rec
     for number, cells in first_table(rows, source):
         if cells == ["\x1a"]:  # the end of a file of DOS
             continue
+        if len(cells) == 1 < len(names) and _ROW_COUNT.fullmatch(cells[0].strip()):
+            source.notes.append(f"line {number} is no data: {cells[0].strip()}")
+            continue
         if len(cells) != len(names):
             uneven = len(below) == 1 and len(cells) in below
             _report_width(cells, len(names), number, line, source, uneven=uneven)
@@ -105,6 +109,10 @@ def records_from_rows(rows: Iterator[Cells], source: DataSource) -> Iterator[Rec
             _report_swallowed(swallowed, number, source)
         else:
             yield Record(number, dict(zip(names, cells, strict=True)))
+
+
+_ROW_COUNT = lazy_pattern(r"\([\d,]+ rows?(?: affected)?\)")
+"""What consoles of databases write below a table."""
 
 
 def _check_requested_header(sample: Sequence[Sequence[str]], line: int, source: DataSource) -> None:

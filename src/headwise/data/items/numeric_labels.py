@@ -19,6 +19,9 @@ T = TypeVar("T")
 _COMMA = lazy_pattern(r"[-+]?(\d{1,3}(\.\d{3})+|\d+),\d+")
 
 
+_THOUSANDS = lazy_pattern(r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
+
+
 _PLAIN_COMMA = lazy_pattern(r"-?\d+(?:,(\d+))?")
 
 
@@ -119,7 +122,7 @@ def _labels_with_decimal_points(labels: Mapping[str, int]) -> list[str]:
     commas = {label: decimal for label in labels if (decimal := with_decimal_point(label)) is not None}
     if 2 * sum(labels[label] for label in commas) < sum(labels.values()):
         commas = {}
-    commas |= percentages(labels)
+    commas |= percentages(labels) or without_thousands(labels)
     return [commas.get(label, label) for label in labels]
 
 
@@ -127,6 +130,15 @@ def percentages(labels: Iterable[str]) -> dict[str, str]:
     """The number of each label, if all are percentages (`46 %` is 46, not 0.46); else nothing."""
     matches = {label: _PERCENTAGE.fullmatch(label) for label in labels}
     return {label: match[1] for label, match in matches.items() if match and all(matches.values())}
+
+
+def without_thousands(labels: Iterable[str]) -> dict[str, str]:
+    """The number of each label without commas between thousands (`1,234.5`), if all are numbers and one has
+    such a comma before a decimal point, which shows what commas are; else nothing."""
+    matches = {label: _THOUSANDS.fullmatch(label) for label in labels}
+    if not all(matches.values()) or not any("," in label and "." in label for label in matches):
+        return {}
+    return {label: label.replace(",", "") for label in matches}
 
 
 def decimal_commas(labels: Iterable[str], delimiter: str) -> dict[str, str]:
@@ -151,6 +163,7 @@ def with_plain_numbers(items: list[T], delimiter: str) -> tuple[list[T], tuple[s
     labels = dict.fromkeys(label for item in labelled for label in item.labels)
     for what, numbers in (
         ("percentages", percentages(labels)),
+        ("commas between thousands", without_thousands(labels)),
         ("decimal commas", decimal_commas(labels, delimiter)),
     ):
         if changed := [label for label in numbers if label != numbers[label]]:
