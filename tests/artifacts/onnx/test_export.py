@@ -2,7 +2,9 @@
 
 import json
 import re
+import tomllib
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -154,12 +156,14 @@ def test_a_missing_library_is_told(make_model, tmp_path, monkeypatch):
 
 def test_what_the_requirements_name_is_what_is_needed():
     """Not what trains; with the versions that the package itself asks for."""
+    project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text("utf-8"))["project"]
+    assert [*export.NEEDED] == [re.match(r"[\w-]+", line)[0] for line in project["dependencies"]]  # type: ignore[index]
     for onnx in (True, False):
         lines = [line for line in export._requirements(onnx=onnx).splitlines() if not line.startswith("#")]
         named = {re.match(r"[\w-]+", line)[0] for line in lines}  # type: ignore[index]
         assert ("onnxruntime" in named) == onnx
         assert "numpy" in named
-        assert not {"torch", "scikit-learn", "joblib"} & named
+        assert not {"torch", "scikit-learn", "scipy", "joblib"} & named
 
 
 def test_one_kind_of_folder_is_not_taken_for_the_other(trained, exported_model):

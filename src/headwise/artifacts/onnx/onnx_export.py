@@ -75,8 +75,11 @@ from headwise.nn.networks.tag_model import TagModel
 from headwise.text.character_features import SHAPES
 from headwise.text.static_embeddings.word_groups import LEVELS
 
-_NEEDED = ("numpy", "scipy", "safetensors", "regex")
-_COMMANDS = ("cyclopts", "docstring-parser", "rich")
+NEEDED = (
+    *("numpy", "safetensors", "regex", "cyclopts", "docstring-parser", "rich"),
+    *("filelock", "jinja2", "markupsafe"),
+)
+"""What headwise needs where it does not train: its dependencies in pyproject.toml without the extras."""
 
 
 @dataclass(frozen=True)
@@ -355,7 +358,7 @@ def _requirements(*, onnx: bool) -> str:
         requirements = []
     matches = (re.match(r"([\w-]+)(>=[\d.]+)", requirement) for requirement in requirements)
     least: dict[str, str] = {match[1]: match[2] for match in matches if match}
-    lines = (f"{name}{least.get(name, '')}\n" for name in (*_NEEDED, *("onnxruntime",) * onnx, *_COMMANDS))
+    lines = (f"{name}{least.get(name, '')}\n" for name in (*NEEDED, *("onnxruntime",) * onnx))
     return _NEEDS.format(version=__version__) + "".join(lines)
 
 
