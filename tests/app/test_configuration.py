@@ -262,6 +262,12 @@ def test_every_recipe_that_comes_along_can_be_built():
             build_config(tomllib.loads(item.read_text("utf-8")))
 
 
+@pytest.mark.parametrize("content", [b"\xef\xbb\xbf[train]\nepochs = 3\n", b"[train]\r\nepochs = 3\r\n"])
+def test_a_recipe_of_an_editor_on_windows(tmp_path, content):
+    (tmp_path / "r.toml").write_bytes(content)
+    assert read_preset(tmp_path / "r.toml") == {"train": {"epochs": 3}}
+
+
 def test_a_recipe_that_does_not_exist():
     with pytest.raises(ConfigError, match="no-such-recipe"):
         read_preset(Path("no-such-recipe"))

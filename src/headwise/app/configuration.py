@@ -126,10 +126,10 @@ def read_preset(
         raise unknown_name_error("recipe", str(path), [*sorted(recipes), "any TOML file"])
     try:
         if is_standard:
-            return tomllib.load(sys.stdin.buffer)
-        source = path if path.suffix or path.exists() else recipes[str(path)]
-        with source.open("rb") as file:
-            return tomllib.load(file)
+            content = sys.stdin.buffer.read()
+        else:
+            content = (path if path.suffix or path.exists() else recipes[str(path)]).read_bytes()
+        return tomllib.loads(content.decode("utf-8-sig"))
     except OSError as error:
         raise ConfigError(f"{path}: cannot read the recipe: {error.strerror}") from None
     except (ValueError, RecursionError) as error:  # also for huge integers, deep nesting

@@ -35,7 +35,8 @@ def basic(key: str) -> str:
 @pytest.mark.parametrize("key", KEYS)
 def test_a_key_is_a_bearer_token_or_a_password(file, key):
     keys = ApiKeys(file)
-    for header in (f"Bearer {key}", f"bearer   {key} ", basic(key)):
+    as_utf_8 = f"Bearer {key}".encode().decode("latin-1")  # as curl sends it and a server reads it
+    for header in (f"Bearer {key}", f"bearer   {key} ", basic(key), as_utf_8):
         assert keys.allow(header)
         assert not keys.allow(header[:-2])
         assert not keys.allow(header + "x")
@@ -68,6 +69,13 @@ def test_files_without_sound_keys(tmp_path, content, said):
     assert "short" not in str(raised.value)
     with pytest.raises(ConfigError, match="No such file"):
         ApiKeys(tmp_path / "none")
+
+
+@pytest.mark.parametrize("content", ["# of the shop\n{}\n", "{}\n"])
+def test_a_file_with_a_byte_order_mark(tmp_path, content):
+    path = tmp_path / "keys.txt"
+    path.write_text(content.format(KEYS[0]), encoding="utf-8-sig")
+    assert ApiKeys(path).allow(f"Bearer {KEYS[0]}")
 
 
 def test_a_file_that_becomes_unsound_changes_nothing(file):

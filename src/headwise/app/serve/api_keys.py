@@ -39,7 +39,7 @@ class ApiKeys:
             ConfigError: See the class.
         """
         try:
-            lines = self.path.read_text("utf-8").splitlines()
+            lines = self.path.read_text("utf-8-sig").splitlines()
         except (OSError, UnicodeDecodeError) as error:
             reason = getattr(error, "strerror", None) or "not UTF-8"
             raise ConfigError(f"--api-keys {self.path}: cannot be read: {reason}") from None
@@ -63,16 +63,18 @@ class ApiKeys:
         It is `Bearer KEY`, or what browsers send where KEY is the password of any user.
         """
         scheme, _, credentials = authorization.strip().partition(" ")
-        key = credentials.strip().encode("utf-8", "surrogateescape")
+        text = credentials.strip()
+        # Clients send letters beyond ASCII as UTF-8 or as Latin-1; the server reads Latin-1.
+        shown = [text.encode("utf-8", "surrogateescape"), text.encode("latin-1", "replace")]
         if scheme.lower() == "basic":
             try:
-                _, _, key = base64.b64decode(key, validate=True).partition(b":")
+                shown = [base64.b64decode(shown[0], validate=True).partition(b":")[2]]
             except binascii.Error:
                 return False
         elif scheme.lower() != "bearer":
             return False
         # All keys are compared, each in constant time, so that the time says nothing about them.
-        return bool(sum(hmac.compare_digest(key, candidate) for candidate in self._keys))
+        return bool(sum(hmac.compare_digest(key, candidate) for key in shown for candidate in self._keys))
 
 
 class KeyLimit:
