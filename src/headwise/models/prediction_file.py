@@ -348,10 +348,9 @@ class RecordLayout:
         return "\t" if self.form == "tsv" else ","
 
     def _line(self, cells: Sequence[str]) -> str:
-        quoted = _csv_cell if self.form == "csv" else _tsv_cell
         if self.escape:
             cells = ["'" + cell if _FORMULA.match(cell) else cell for cell in cells]
-        return self._delimiter.join(map(quoted, cells)) + "\n"
+        return table_line(cells, self.form)
 
     def _unfit(self, row: InputRow, problem: str, advice: str) -> OutputError:
         return OutputError(f"{place_of(row)}: {problem}; {advice}", code="HW603")
@@ -405,6 +404,14 @@ def _tsv_cell(cell: str) -> str:
     """A cell, quoted only if the tsv reader would otherwise strip its quotation marks."""
     quoted = cell.startswith('"') and cell.endswith('"')
     return '"' + cell.replace('"', '""') + '"' if quoted else cell
+
+
+def table_line(cells: Iterable[str], form: str) -> str:
+    """A line of a csv or tsv file, with its line end; cells of tsv have passed `check_cells_of_tsv`.
+    (Python's writer leaves a lone carriage return without quotation marks.)"""
+    if form == "csv":
+        return ",".join(map(_csv_cell, cells)) + "\n"
+    return "\t".join(map(_tsv_cell, cells)) + "\n"
 
 
 def json_text(value: object) -> str:

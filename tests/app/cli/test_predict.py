@@ -327,6 +327,12 @@ def test_suggested_texts_that_tsv_cannot_hold(run, model, tmp_path, text):
     assert run("suggest", model, "f.jsonl", "--output", "o.csv")[0] == 0
 
 
+def test_a_carriage_return_in_a_suggested_text_is_quoted(run, model, tmp_path):
+    (tmp_path / "f.jsonl").write_text(json.dumps({"text": "w1\rw2"}))
+    assert run("suggest", model, "f.jsonl", "--output", "o.csv")[0] == 0
+    assert b'"w1\rw2",' in (tmp_path / "o.csv").read_bytes()
+
+
 def test_a_hyphen_is_standard_output_for_pages_and_lists(run, model, tmp_path):
     (tmp_path / "f.csv").write_text("text,label\nw1 w2,good\nw3,bad\n")
     assert run("report", model, "--output", "-")[1].startswith("<!doctype html>")

@@ -1,7 +1,5 @@
 """`headwise noise`: find likely label errors in a file."""
 
-import csv
-import io
 from dataclasses import asdict, astuple
 
 from rich.padding import Padding
@@ -64,6 +62,7 @@ def noise(
         raise ConfigError(f"--show {show}; expected 0 or more")
     from headwise.app.workflows.label_errors import noise_file  # with it comes torch
     from headwise.app.workflows.predict import check_output_file
+    from headwise.models.prediction_file import table_line
 
     if output is not None and not is_standard(output):
         if output.suffix.lower() not in ("", ".csv"):
@@ -74,11 +73,10 @@ def noise(
         issues = noise_file(str(file), base=base, reading=flag_values(read), reporter=reporter)
     tagged = any(issue.noun == "tag" for issue in issues)
     if output is not None:
-        text = io.StringIO()
         names = (*_COLUMNS, "words", "place", "start", "end") if tagged else _COLUMNS
-        rows = [(*astuple(issue), file) for issue in issues]
-        csv.writer(text, lineterminator="\n").writerows([(*names, "file"), *rows])
-        write_text(output, text.getvalue())
+        rows = [(*names, "file"), *((*astuple(issue), file) for issue in issues)]
+        cells = (["" if value is None else str(value) for value in row] for row in rows)
+        write_text(output, "".join(table_line(row, "csv") for row in cells))
         if is_standard(output):
             return 0
         note(f"{len(issues):,} label issues are in {output}")

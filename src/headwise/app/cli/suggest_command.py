@@ -1,7 +1,5 @@
 """`headwise suggest`: choose the texts to label next (active learning)."""
 
-import csv
-import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
@@ -103,18 +101,22 @@ def _tagged(suggestions: Sequence["Suggestion"]) -> str:
 def _written(suggestions: "Suggestions", form: str) -> str:
     """The records with their original fields, empty label columns, and the predicted label."""
     from headwise.data.columns.cell_values import as_text
-    from headwise.models.prediction_file import check_cells_of_tsv, free_name, json_text, place_of
+    from headwise.models.prediction_file import (
+        check_cells_of_tsv,
+        free_name,
+        json_text,
+        place_of,
+        table_line,
+    )
 
     fields, labels = suggestions.names, dict.fromkeys(suggestions.columns, "")
     guess = free_name("guess", {*fields, *labels})
     records = [{**suggestion.row.fields, **labels, guess: suggestion.guess} for suggestion in suggestions]
     if form == "jsonl":
         return "".join(json_text(record) + "\n" for record in records)
-    names, out = list(dict.fromkeys([*fields, *labels, guess])), io.StringIO()
-    table = csv.writer(out, lineterminator="\n", delimiter="\t" if form == "tsv" else ",")
+    names = list(dict.fromkeys([*fields, *labels, guess]))
     rows = [[as_text(record.get(name)) for name in names] for record in records]
     if form == "tsv":
         for suggestion, cells in zip(suggestions, rows, strict=True):
             check_cells_of_tsv(place_of(suggestion.row), names, cells, "name the output .csv or .jsonl")
-    table.writerows([names, *rows])
-    return out.getvalue()
+    return "".join(table_line(cells, form) for cells in (names, *rows))
