@@ -175,7 +175,8 @@ def _hub_errors(repo: str) -> "Generator[None]":
 
     # Without a connection, huggingface_hub passes on what its HTTP client raises (requests: an OSError).
     clients = [client for name in ("httpx", "httpx2") if (client := sys.modules.get(name)) is not None]
-    expected = (HfHubHTTPError, HFValidationError, OSError, *(client.HTTPError for client in clients))
+    expected: tuple[type[Exception], ...] = (HfHubHTTPError, HFValidationError, OSError)
+    expected += tuple(client.HTTPError for client in clients)
     try:
         yield
     except expected as error:
