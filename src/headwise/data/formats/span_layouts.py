@@ -79,8 +79,11 @@ def listed_spans(records: Iterator[Record], source: DataSource) -> Iterator[Reco
 def _span_layout(rows: Sequence[Mapping[str, object]]) -> _SpanLayout | None:
     """The layout in which the records have their spans, if some have any. One field may be damaged in a few
     records; two and three may have equal lengths by chance, and must have them in all."""
-    names = [*dict.fromkeys(name for row in rows for name in row)]
-    lists = [name for name in names if any(isinstance(row.get(name), list) for row in rows)]
+    structures = [
+        (name, value) for row in rows for name, value in row.items() if isinstance(value, list | dict)
+    ]
+    names = [*dict.fromkeys(name for name, _ in structures)]
+    lists = [*dict.fromkeys(name for name, value in structures if isinstance(value, list))]
     types = [name for name in lists if _is_named(name, TYPE_NAMES)]
     starts = [name for name in lists if _is_named(name, START_NAMES)]
     ends = [name for name in lists if _is_named(name, END_NAMES)]
