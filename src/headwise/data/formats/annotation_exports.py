@@ -66,12 +66,12 @@ def flatten_exports(records: Iterator[Record], source: DataSource) -> Iterator[R
     """The records, flattened if they are the export of a tool."""
     first, records = look_ahead(records, count=1)
     if first and not any(name.startswith(_INNER) for name in source.requested_columns):
-        for recognise, reshape in _LAYOUTS:
-            head, records = look_ahead(records)
-            if recognise([record.fields for record in head]):
-                records = reshape(records, source)
         head, records = look_ahead(records)
         rows = [record.fields for record in head]
+        for recognise, reshape in _LAYOUTS:
+            if recognise(rows):
+                head, records = look_ahead(reshape(records, source))
+                rows = [record.fields for record in head]
         for recognise, flatten in EXPORTS:
             if recognise(rows):
                 records = flatten(records, source)
