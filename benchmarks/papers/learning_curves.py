@@ -175,14 +175,20 @@ def accuracies(found: Found) -> Cells:
 
 def gains(found: Found, rival: str) -> Cells:
     """Differences from a system, with their intervals over domains, seeds and texts, and the numbers of
-    domains and runs."""
-    by_size = measured(found)
-    head = [f"minus {rival} (95 %; domains, runs)", *(f"{labels:,} labels" for labels in by_size)]
+    domains and runs; over the domains on which both systems have run."""
+    others = [system for system in SYSTEMS if system != rival]
+    beside = {task: systems for task, systems in found.items() if systems.get(rival)}
+    sizes = [
+        labels
+        for labels in EPOCHS
+        if any(any(map(systems.get, others)) for systems in runs_of(beside, labels).values())
+    ]
+    head = [f"minus {rival} (95 %; domains, runs)", *(f"{labels:,} labels" for labels in sizes)]
     rows = []
-    for system in SYSTEMS:
-        if system != rival:
-            own = (gains_of(runs, list(runs), system, rival) for runs in by_size.values())
-            rows.append([system, *(shown(difference(gain, over_tasks=True)) for gain in own)])
+    for system in others:
+        both = {task: systems for task, systems in beside.items() if systems.get(system)}
+        pairs = [gains_of(both, list(runs_of(both, labels)), system, rival) for labels in sizes]
+        rows.append([system, *(shown(difference(pair, over_tasks=True)) for pair in pairs)])
     return head, rows
 
 

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from benchmarks.papers.accuracy import task_of
-from benchmarks.papers.learning_curves import SYSTEMS, LearningCurves, drawn, main, picture, tables
+from benchmarks.papers.learning_curves import SYSTEMS, LearningCurves, drawn, gains, main, picture, tables
 from headwise.data.items.examples import Example
 
 TRAIN = [Example(f"text {number}", "good" if number % 4 else "bad") for number in range(1400)]
@@ -52,6 +52,23 @@ def test_tables_have_the_domains_on_which_all_have_run():
         line.startswith("| ms-transformer | +25.0 (") and line.endswith(", 2, 2 |") for line in lines
     )
     assert tables({}) == tables({"mtl16/dvd@100": {}})
+
+
+def test_differences_are_over_the_domains_on_which_both_have_run():
+    alone = {"mtl16/books@500": {"ms-transformer": [run(0, [1, 1, 1, 1])]}}
+    pair = {
+        "mtl16/MR@500": {
+            "ms-transformer": [run(0, [1, 1, 1, 0])],
+            "ms-full-windows": [run(0, [1, 0, 0, 0])],
+        }
+    }
+    assert gains(FOUND | alone, "ms-full-windows") == gains(FOUND, "ms-full-windows")
+    head, rows = gains(FOUND | alone | pair, "ms-full-windows")
+    assert head[-1] == "500 labels"
+    cells = {row[0]: row[-1] for row in rows}
+    assert cells["ms-transformer"].startswith("+50.0 (")
+    assert cells["ms-transformer"].endswith(", 1, 1")
+    assert cells["bilstm"] == "-"
 
 
 def test_the_picture_has_the_same_domains_at_every_size():
