@@ -160,17 +160,14 @@ def _fields(rows: Sequence[Mapping[str, object]]) -> _PairFields | None:
     names = [*dict.fromkeys(name for row in rows for name in row)]
     listed = [name for name in names if any(isinstance(row.get(name), list) for row in rows)]
     for name in sorted(listed, key=lambda name: normal_name(name) not in _LIST_NAMES):
-        neighbours = [{key: value for key, value in row.items() if key != name} for row in rows]
-        if (fields := _field(name, [row.get(name) for row in rows], neighbours)) is not None:
+        if (fields := _field(name, rows)) is not None:
             return fields
     return None
 
 
-def _field(
-    name: str, values: Sequence[object], neighbours: Sequence[Mapping[str, object]]
-) -> _PairFields | None:
-    """The field of a name, if its values are words with tags; `neighbours` are the fields beside it."""
-    lists = [value for value in values if isinstance(value, list) and value]
+def _field(name: str, rows: Sequence[Mapping[str, object]]) -> _PairFields | None:
+    """The field of a name, if its values are words with tags."""
+    lists = [value for row in rows if isinstance(value := row.get(name), list) and value]
     nested = most_true(bool(_words_of(value[0])) for value in lists)
     sentences = [_words_of(row) for row in (chain.from_iterable(lists) if nested else lists)]
     complete = [words for words in sentences if words is not None]
@@ -183,13 +180,13 @@ def _field(
         usual = normal_name(name) in _LIST_NAMES and 2 * len(tags) <= len(words)
         if not usual or not all(map(layout.has_one_word, words)):
             return None
-    if any(_holds_words(value) for row in neighbours for value in row.values()):
+    if any(_holds_words(value) for row in rows for key, value in row.items() if key != name):
         return None
     texts = [
-        (text, _words_of(value))
-        for row, value in zip(neighbours, values, strict=True)
+        (text, _words_of(row.get(name)))
+        for row in rows
         for key, text in row.items()
-        if isinstance(text, str) and name_rank(key, TEXT_NAMES) is not None and not nested
+        if isinstance(text, str) and key != name and name_rank(key, TEXT_NAMES) is not None and not nested
     ]
     fits = [layout.text_of(words or ()) == "".join(text.split()) for text, words in texts]
     return _PairFields(name, nested, layout) if most_true(fits) or not fits else None
