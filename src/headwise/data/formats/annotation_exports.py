@@ -97,5 +97,6 @@ def flatten_tables(
 
 
 def _with_values(record: Record) -> Record:
-    values = {name: parse_cell(cell) for name, cell in record.fields.items()}
-    return record if isinstance(record, UnlabelledRecord) else record._replace(fields=values)
+    if isinstance(record, UnlabelledRecord):
+        return record
+    return record._replace(fields={name: parse_cell(cell) for name, cell in record.fields.items()})

@@ -27,19 +27,8 @@ _TYPES = {
     *("per", "person", "persons", "people", "name", "names", "loc", "location", "locations", "place"),
     *("places", "org", "organization", "organizations", "organisation", "organisations", "company"),
     *("companies", "gpe", "misc", "product", "products", "event", "events", "city", "cities", "country"),
-    *(
-        "countries",
-        "money",
-        "date",
-        "dates",
-        "time",
-        "drug",
-        "drugs",
-        "disease",
-        "diseases",
-        "skill",
-        "skills",
-    ),
+    *("countries", "money", "date", "dates", "time", "drug", "drugs", "disease", "diseases", "skill"),
+    "skills",
 }
 _SEPARATOR = lazy_pattern(r"\s*[,;|\n]\s*")
 _NEARLY_ALL = 0.9  # of the entities must be in their text

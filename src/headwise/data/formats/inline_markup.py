@@ -37,23 +37,8 @@ _STYLES = {
 _HTML = {
     *("a", "abbr", "b", "big", "blockquote", "body", "br", "center", "cite", "code", "div", "em", "font"),
     *("h1", "h2", "h3", "h4", "h5", "h6", "head", "html", "i", "img", "kbd", "li", "ol", "p", "pre", "q"),
-    *(
-        "s",
-        "small",
-        "span",
-        "strike",
-        "strong",
-        "sub",
-        "sup",
-        "table",
-        "td",
-        "th",
-        "title",
-        "tr",
-        "tt",
-        "u",
-        "ul",
-    ),
+    *("s", "small", "span", "strike", "strong", "sub", "sup", "table", "td", "th", "title", "tr", "tt"),
+    *("u", "ul"),
 }
 """Elements of pages, which mark no entities."""
 _ARGUMENT = lazy_pattern(r"(?:e|ent|entity|arg|[xy])[-_]?\d|head|tail|subj|obj|h|t|x|y")

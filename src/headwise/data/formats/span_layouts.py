@@ -26,11 +26,10 @@ from headwise.data.formats.span_values import (
     plain_field_name,
 )
 
-_ALL_WORDS, _PAIRS = (
-    "index",
-    ("span", "offsets", "offset", "pos", "position", "positions", "indices", "range"),
-)
-"""Fields of a span that list the places of all its words, or its start and its end."""
+_ALL_WORDS = "index"
+"""The field of a span that lists the places of all its words."""
+_PAIRS = ("span", "offsets", "offset", "pos", "position", "positions", "indices", "range")
+"""Fields of a span that list its start and its end."""
 _MOST = 0.8  # of the records must have their spans in a layout of one field
 
 

@@ -249,19 +249,8 @@ _KINDS = {
     *("string", "str", "text", "free text", "varchar", "char", "object", "unicode", "utf8", "id", "key"),
     *("category", "categorical", "class", "label", "factor", "nominal", "ordinal", "enum", "tag", "target"),
     *("int", "integer", "int32", "int64", "bigint", "float", "float32", "float64", "double", "decimal"),
-    *(
-        "numeric",
-        "number",
-        "date",
-        "datetime",
-        "timestamp",
-        "time",
-        "bool",
-        "boolean",
-        "url",
-        "%",
-        "percent",
-    ),
+    *("numeric", "number", "date", "datetime", "timestamp", "time", "bool", "boolean", "url", "%"),
+    "percent",
     *("characters", "words", "count", "seconds", "minutes", "days", "eur", "usd", "€", "$", "none", "unit"),
 }
 """What stands below the names of columns to say what they hold, in lower case."""
