@@ -74,10 +74,18 @@ def test_labelled_texts_with_marks_are_labelled_texts(write, style):
     assert infer_task(write("a.txt", tabs), {})[0] == "classify"
 
 
-@pytest.mark.parametrize("text", ["<PER>Ann <PER>Lee</PER></PER> rang", "<LOC>Rome</LOC> and <LOC>Oslo"])
-def test_marks_within_marks_and_without_an_end_are_reported(write, text):
+@pytest.mark.parametrize(
+    ("style", "text"),
+    [
+        (STYLES[0], "[[Ann](PER) Lee](PER) rang"),
+        (STYLES[1], "<PER>Ann <PER>Lee</PER></PER> rang"),
+        (STYLES[1], "<LOC>Rome</LOC> and <LOC>Oslo"),
+        (STYLES[3], "[ORG Bank of [LOC China]] rang"),
+    ],
+)
+def test_marks_within_marks_and_without_an_end_are_reported(write, style, text):
     errors = []
-    path = write(*as_lines([*marked(STYLES[1]), text]))
+    path = write(*as_lines([*marked(style), text]))
     assert len(read_tagged(path, on_error=errors.append).items) == 3
     assert [(error.code, error.line) for error in errors] == [("HW246", 4)]
     assert "within another mark, or without its end" in str(errors[0])

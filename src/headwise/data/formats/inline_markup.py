@@ -106,9 +106,10 @@ def texts_with_spans(records: Iterator[Record], source: DataSource, field: str) 
             continue
         plain, spans = without_marks(text, pattern, lambda mark: mark["name"])
         names = {mark["tag" if "tag" in mark.groupdict() else "name"] for mark in pattern.finditer(text)}
-        if closing and (
-            left := re.search(f"</?(?:{'|'.join(map(re.escape, names))})[\\s>]", plain) if names else None
-        ):
+        left = pattern.search(plain)
+        if left is None and closing and names:
+            left = re.search(f"</?(?:{'|'.join(map(re.escape, names))})[\\s>]", plain)
+        if left is not None:
             problem = f"{left[0].strip()!r} within another mark, or without its end"
             source.report_error("HW246", problem, record.line, expected=style)
             continue
