@@ -81,6 +81,7 @@ def records_from_rows(rows: Iterator[Cells], source: DataSource) -> Iterator[Rec
     else:
         names = [str(i) for i in range(1, len(first) + 1)]
     usual_names = sorted(map(normal_name, first)) if header else []
+    longest_name = _LONGEST_NAME + (max(map(len, first)) if header else 0)
     check = SwallowedRows(sample[bool(header) :], len(names), source.layout.delimiter or ",")
     below = Counter(map(len, sample[1:])) if header else Counter()
     for number, cells in first_table(rows, source):
@@ -92,9 +93,9 @@ def records_from_rows(rows: Iterator[Cells], source: DataSource) -> Iterator[Rec
         if len(cells) != len(names):
             uneven = len(below) == 1 and len(cells) in below
             _report_width(cells, len(names), number, line, source, uneven=uneven)
-        elif header and is_same_header(first, cells):
+        elif (short := max(map(len, cells)) <= longest_name) and header and is_same_header(first, cells):
             source.layout.repeated.append(number)
-        elif number != line and _is_other_header(usual_names, cells):
+        elif short and number != line and _is_other_header(usual_names, cells):
             if header and [*map(normal_name, cells)] == [*map(normal_name, first)]:
                 source.layout.repeated.append(number)
                 continue
@@ -111,6 +112,8 @@ def records_from_rows(rows: Iterator[Cells], source: DataSource) -> Iterator[Rec
             yield Record(number, dict(zip(names, cells, strict=True)))
 
 
+_USUAL_NAMES = frozenset((*TEXT_NAMES, *LABEL_NAMES))
+_LONGEST_NAME = 64  # characters of a usual name, or more than those of the header, invisible ones included
 _ROW_COUNT = lazy_pattern(r"\([\d,]+ rows?(?: affected)?\)")
 """What consoles of databases write below a table."""
 
@@ -179,13 +182,12 @@ def _is_other_header(header_names: Sequence[str], cells: Sequence[str]) -> bool:
     if len(cells) < 2:
         return False
     shortest = normal_name(min(cells, key=len))
-    if not any(shortest in names for names in (header_names, TEXT_NAMES, LABEL_NAMES)):
+    if shortest not in _USUAL_NAMES and shortest not in header_names:
         return False  # long cells need not be looked at
     names = [normal_name(cell) for cell in cells]
     if header_names and sorted(names) == header_names and len({*names}) == len(names):
-        return any(name in TEXT_NAMES or name in LABEL_NAMES for name in names)
-    usual = all(name in TEXT_NAMES or name in LABEL_NAMES for name in names)
-    return usual and names_text_and_label(cells)
+        return not _USUAL_NAMES.isdisjoint(names)
+    return _USUAL_NAMES.issuperset(names) and names_text_and_label(cells)
 
 
 def _report_width(

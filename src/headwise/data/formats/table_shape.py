@@ -29,7 +29,8 @@ def first_table(rows: Iterator[Cells], source: DataSource) -> Iterator[Cells]:
         if not any(map(str.strip, cells)):
             yield row
             continue
-        if looking and above and number > previous[0] + 1 + sum(cell.count("\n") for cell in previous[1]):
+        gap = number - previous[0] - 1  # lines between the rows, or within the cells of the row before
+        if looking and above and gap > 0 and gap > sum(cell.count("\n") for cell in previous[1]):
             looking = False
             below, rows = look_ahead(chain((row,), rows), count=_MOST_ROWS)
             next(rows)
