@@ -2,8 +2,6 @@
 // registers.
 #include "int16_products.h"
 
-#include "vectors.h"
-
 #if defined(__AVX512VNNI__)
 #include <immintrin.h>
 #endif
@@ -95,7 +93,7 @@ void multiply_int16<HEADWISE_PROCESSOR>(const Int16Product& product) {
             inverses[row] = to_int16(product.rows + (first + row) * product.inputs, product.inputs,
                                      rows + row * pairs * 2);
         for (int64_t panel = 0; panel < panels; ++panel) {
-            const int16_t* weights = product.weights + panel * pairs * kPanel * 2;
+            const int16_t* weights = product.pairs + panel * pairs * kPanel * 2;
             const float *scales = product.scales + panel * kPanel, *bias = product.bias + panel * kPanel;
             const int64_t width = smaller_of(product.outputs - panel * kPanel, kPanel);
             for (int64_t row = 0; row < count; row += kRows) {

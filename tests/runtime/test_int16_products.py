@@ -17,42 +17,55 @@ from headwise.runtime.layers import Affine, Int16Affine, encoder_affine
 from headwise.text.text_configs import WordConfig
 from headwise.text.vocabulary import Vocabulary
 
+SHAPES = [(1, 1, 1), (5, 7, 33), (13, 256, 96), (200, 31, 64), (0, 8, 8), (97, 600, 40), (64, 64, 16)]
 
-def products(rows, weight, bias, portable=False):
+
+def products(rows, weight, bias, kernel=""):
     out = np.full((len(rows), weight.shape[1]), np.nan, np.float32)
-    native.Int16Matrix(weight, bias).multiply(rows, out, portable=portable)
+    native.Int16Matrix(weight, bias, kernel).multiply(rows, out)
     return out
 
 
-@pytest.mark.parametrize("portable", [False, True])
-@pytest.mark.parametrize(
-    "shape", [(1, 1, 1), (5, 7, 33), (13, 256, 96), (200, 31, 64), (0, 8, 8), (97, 600, 40)]
-)
-def test_products_are_off_by_little_of_the_lengths(shape, portable):
+def random_layer(shape, random):
     count, inputs, outputs = shape
-    random = np.random.default_rng(0)
     rows = (random.normal(size=(count, inputs)) * 10.0 ** random.integers(-6, 6, (count, 1))).astype("f4")
     weight = (random.normal(size=(inputs, outputs)) * 10.0 ** random.integers(-3, 3, outputs)).astype("f4")
-    bias = random.normal(size=outputs).astype("f4")
+    return rows, weight, random.normal(size=outputs).astype("f4")
+
+
+@pytest.mark.parametrize("kernel", native.int16_kernels())
+@pytest.mark.parametrize("shape", SHAPES)
+def test_products_are_off_by_little_of_the_lengths(shape, kernel):
+    inputs = shape[1]
+    rows, weight, bias = random_layer(shape, np.random.default_rng(0))
     exact = rows.astype("f8") @ weight + bias
     lengths = np.linalg.norm(rows, axis=1)[:, None] * np.linalg.norm(weight, axis=0)
-    errors = np.abs(products(rows, weight, bias, portable) - exact)
+    errors = np.abs(products(rows, weight, bias, kernel) - exact)
     assert (errors <= (inputs**0.5 + 1) / 46_000 * lengths + 1e-6 * np.abs(bias)).all()
 
 
-@pytest.mark.parametrize("portable", [False, True])
-def test_the_longest_sums_do_not_overflow(portable):
+@pytest.mark.parametrize("shape", SHAPES)
+def test_tiles_of_bytes_give_the_bits_of_16_bit_products(shape):
+    if native.int16_kernels()[:2] != ["amx", "vnni"]:
+        pytest.skip("this processor has no tiles (AMX)")
+    layer = random_layer(shape, np.random.default_rng(3))
+    np.testing.assert_array_equal(products(*layer, "amx"), products(*layer, "vnni"))
+
+
+@pytest.mark.parametrize("kernel", native.int16_kernels())
+def test_the_longest_sums_do_not_overflow(kernel):
     # Equal directions reach the bound of Cauchy-Schwarz: no sum is longer.
     for numbers in (np.ones(4096), np.r_[1.0, np.zeros(999)], np.tile([1.0, -1.0], 500)):
         rows = numbers[None].astype("f4")
-        out = products(rows, -rows.T.copy(), np.zeros(1, np.float32), portable)
+        out = products(rows, -rows.T.copy(), np.zeros(1, np.float32), kernel)
         np.testing.assert_allclose(out, [[-(numbers**2).sum()]], rtol=1.5e-3)
 
 
-def test_rows_that_are_zero_tiny_or_not_finite():
+@pytest.mark.parametrize("kernel", native.int16_kernels())
+def test_rows_that_are_zero_tiny_or_not_finite(kernel):
     rows = np.ones((5, 3), np.float32)
     rows[0], rows[1], rows[2, 1], rows[3, 0] = 0, 1e-40, np.nan, np.inf
-    out = products(rows, np.ones((3, 2), np.float32), np.full(2, 7, np.float32))
+    out = products(rows, np.ones((3, 2), np.float32), np.full(2, 7, np.float32), kernel)
     np.testing.assert_array_equal(out[:2], 7)
     assert np.isnan(out[2:4]).all()
     np.testing.assert_allclose(out[4], 10, rtol=1e-4)
@@ -65,6 +78,8 @@ def test_arguments_that_do_not_fit_are_refused():
             matrix.multiply(np.ones(rows, np.float32), np.ones(out, np.float32))
     with pytest.raises(ValueError, match="one bias"):
         native.Int16Matrix(np.ones((3, 2), np.float32), np.zeros(3, np.float32))
+    with pytest.raises(ValueError, match="a kernel that this processor runs"):
+        native.Int16Matrix(np.ones((3, 2), np.float32), np.zeros(2, np.float32), "wide")
     with pytest.raises(ValueError, match="inputs"):
         native.Int16Matrix(np.ones((0, 2), np.float32), np.zeros(2, np.float32))
 

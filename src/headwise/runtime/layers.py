@@ -39,7 +39,8 @@ class Affine:
 
 class Int16Affine:
     """`x W + b` by products of 16-bit integers (see `native/int16_products.h`): off by some 1e-4 of the
-    outputs' standard deviation, and twice as fast as float32 on processors with instructions for them.
+    outputs' standard deviation, and two to three times as fast as float32 on processors with instructions
+    for them.
 
     Attributes:
         weight: W in float32, `[inputs, outputs]`.
