@@ -106,6 +106,7 @@ class ReportContents:
         metric_table: The metric table: which scores are shown.
         scores: The JSON of the evaluation.
         systems: Comparison systems on the same items.
+        unseen: The model on those of the items that it was not trained on, if there are others too.
         messages: Sentences about the scores.
         data: The data splits, as stored in a model folder.
         lengths: The length of each evaluated item, in words.
@@ -130,6 +131,7 @@ class ReportContents:
     metric_table: MetricTable
     scores: JsonMapping
     systems: Sequence[ComparisonSystem] = ()
+    unseen: ComparisonSystem | None = None
     messages: Sequence[str] = ()
     data: JsonMapping = field(default_factory=dict)
     lengths: Sequence[int] = ()
@@ -202,8 +204,11 @@ def scores_fragment(contents: ReportContents) -> str:
 
 
 def _summary(contents: ReportContents) -> str:
-    line = contents.metric_table.summary(contents.scores)
-    return f"{line[:1].upper()}{line[1:]} on {contents.on}."
+    line = f"{contents.metric_table.summary(contents.scores)} on {contents.on}."
+    if contents.unseen is not None:
+        new = contents.metric_table.summary(contents.unseen.scores)
+        line = f"{new} on {contents.metric_table.of} {contents.unseen.name}; {line}"
+    return f"{line[:1].upper()}{line[1:]}"
 
 
 def _scores(contents: ReportContents) -> Section:
@@ -430,7 +435,9 @@ def _padded(values: Sequence[float], *, fractions: bool) -> tuple[float, float]:
 
 def _data(contents: ReportContents) -> Section:
     parts = {
-        name: part for name, part in contents.data.items() if isinstance(part, Mapping) and name != "file"
+        name: part
+        for name, part in contents.data.items()
+        if isinstance(part, Mapping) and "texts" in part and name != "file"
     }
     counted = {
         name: part["labels"] for name, part in parts.items() if isinstance(part.get("labels"), Mapping)

@@ -71,4 +71,4 @@ def score_unseen(
     if not 0 < len(seen) < len(items):
         return None
     new = [item for number, item in enumerate(items) if number not in seen]
-    return ComparisonSystem(f"without duplicates ({len(new):,})", evaluate(model, new).to_json())
+    return ComparisonSystem(f"not in training ({len(new):,})", evaluate(model, new).to_json())

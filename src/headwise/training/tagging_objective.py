@@ -85,10 +85,10 @@ class TaggingObjective:
 
     @torch.no_grad()
     def _dev_loss(self) -> float:
-        """Mean negative log-likelihood of the true tags per word, over sentences whose tags are known."""
+        """Mean negative log-likelihood of the true tags of a sentence, over those whose tags are known."""
         labelled = [n for n, tags in enumerate(self.dev_targets) if len(tags) and tags.min() >= 0]
         weights = np.ones(len(self.dev)) if self.dev_weights is None else self.dev_weights
-        total, words = 0.0, 0.0
+        total = 0.0
         for places, batch in self.model.batches([self.dev_texts[n] for n in labelled]):
             targets = np.concatenate([self.dev_targets[labelled[place]] for place in places])
             scores = self.model(batch)
@@ -97,8 +97,7 @@ class TaggingObjective:
             # Tag sequences that the scheme forbids have likelihood 0.
             losses = losses.cpu().double().numpy()
             total += float(counts @ np.where(np.isfinite(losses), losses, 0.0))
-            words += float(counts @ [len(self.dev_targets[labelled[place]]) for place in places])
-        return total / (words or 1)
+        return total / (weights[labelled].sum().item() or 1)
 
 
 def tag_scores(

@@ -156,7 +156,7 @@ def test_nothing_confused():
 def test_five_systems_fit_into_80_columns_without_a_break_between_number_and_unit():
     scores = evaluation(scores_of(["a", "b"], texts=45, shift=0.02)).to_json()
     same = {"accuracy": 0.0, "interval": [0.0, 0.0], "p_value": 1.0}
-    names = ("encoder alone", "linear model alone", "without duplicates (45)", "TF-IDF + linear SVM")
+    names = ("encoder alone", "linear model alone", "not in training (45)", "TF-IDF + linear SVM")
     systems = [ComparisonSystem(name, scores, same) for name in names]
     lines = shown(scores_table(SHEET, scores, systems)).splitlines()
     for line in lines:  # each unit stands behind its number

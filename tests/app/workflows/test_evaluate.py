@@ -75,7 +75,7 @@ def test_what_was_unseen_in_training_is_so_afterwards(tmp_path):
     train = write(tmp_path / "train.csv", rows[:50])
     outcome = train_files(train, tmp_path / "model", test=test, settings=SMALL)
     found = evaluate_file(tmp_path / "model", test)
-    assert found.unseen.name == outcome.systems["unseen"].name == "without duplicates (5)"
+    assert found.unseen.name == outcome.systems["unseen"].name == "not in training (5)"
     assert "near-duplicates of texts that the model was trained on" in said(tmp_path / "model", test)
 
 

@@ -105,6 +105,8 @@ def test_dev_scores_by_hand(crf):
     # The loss is that of the sentences whose tags are known.
     known = TaggingObjective(model, own, own[:5]).evaluate()["loss"]
     assert scores["loss"] == pytest.approx(known, rel=1e-5)
+    # Of each sentence, as the training loss is.
+    assert known == pytest.approx(objective.loss(range(5)).item() / 5, rel=1e-5)
 
 
 def test_plain_tags_are_chosen_by_accuracy(tmp_path):

@@ -79,6 +79,21 @@ def test_all_sections_and_no_markup_of_the_data():
     assert not re.search(r'(src|href)="(?!#)', page)  # nothing comes from elsewhere
 
 
+def test_the_headline_is_the_score_on_new_texts_where_there_were_others():
+    new = ComparisonSystem("not in training (20)", {"accuracy": 0.6, "accuracy_interval": [0.4, 0.8]})
+    page = str(report_page(material(unseen=new, systems=[new])))
+    assert (
+        "<p>Accuracy 60.0 % (95 % interval 40.0 – 80.0 %) on texts not in training (20); "
+        "accuracy 70.0 % (95 % interval 60.0 – 80.0 %) on 100 test texts.</p>"
+    ) in page
+
+
+def test_the_table_of_the_data_has_a_column_for_each_part():
+    data = {"train": {"texts": 5, "labels": {"a": 5}}, "file": {"texts": 5}, "files": {"train": ["a.csv"]}}
+    page = str(report_page(material(data=data))).split('id="data"')[1]
+    assert re.findall(r"<th[^>]*>(.*?)</th>", page.split("</tr>")[0]) == ["", "train"]
+
+
 def test_what_is_not_known_is_left_out():
     metric_table = find_task("classify").metric_table({})
     page = report_page(ReportContents("a model", "the dev texts", metric_table, {"accuracy": 0.5}))

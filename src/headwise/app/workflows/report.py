@@ -113,6 +113,7 @@ def render_report(session: ModelSession, evaluated: EvaluatedItems | None) -> st
             metric_table=metric_table,
             scores=scores,
             systems=list(named.values()),
+            unseen=None if evaluated is None else named.get("unseen"),
             messages=[message.text[:1].upper() + message.text[1:] + "." for message in messages],
             data=info["data"],
             history=info.training.history,

@@ -92,10 +92,13 @@ class Column:
 
     @property
     def is_recurring(self) -> bool:
-        """Whether the values that are not empty are few, short and recurring, and not too few to tell."""
+        """Whether the values that are not empty are few, short and recurring, and not too few to tell; of
+        many records the few values may be phrases."""
         full = [value for value in self.values if value.strip()]
         filled = 10 * len(full) >= len(self.values) and len(full) > 1
-        return filled and replace(self, values=full).is_categorical
+        return filled and (
+            replace(self, values=full).is_categorical or (self.has_few_values and self.words <= 8)
+        )
 
     @cached_property
     def identifies(self) -> bool:

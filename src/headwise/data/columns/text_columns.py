@@ -259,7 +259,8 @@ def _label_column(columns: list[Column], *, needed: bool) -> Column | None:
         candidates,
         lambda c: c.varies,
         lambda c: not is_prediction(c.name),
-        lambda c: normal_name(c.name) not in RARELY_LABEL_NAMES and not c.heads,
+        lambda c: not c.heads,
+        lambda c: normal_name(c.name) not in RARELY_LABEL_NAMES,
         lambda c: not c.is_decimal,
         lambda c: has_usual_name(c.name, LABEL_NAMES),
     )

@@ -143,8 +143,7 @@ class TagTask(Task["TagModel", Sequence[TaggedSentence], TaggedData, TagEvaluati
         if model.linear_model is None:
             return []
         features = f"{len(model.linear_model.keys):,} features of words"
-        message = f"A linear CRF on {features} is combined with the encoder"
-        return [f"{message} {contribution_message(model)}"]
+        return [f"A linear CRF on {features} {contribution_message(model)}"]
 
     def evaluate(self, model: TagModel, items: Sequence[TaggedSentence]) -> TagEvaluation:
         return evaluate_tags(model, items)

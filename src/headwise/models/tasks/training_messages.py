@@ -32,16 +32,15 @@ def linear_model_message(model: TextEncoderModel) -> list[str]:
     inputs += ["surface features (length, capitals, digits, punctuation)"] * config.form
     inputs += [f"the column {encoding.name!r}" for encoding in config.tabular or ()]
     read = f"{', '.join(inputs[:-1])} and {inputs[-1]}"
-    message = f"A linear model on {len(model.linear_model.keys):,} {read} is combined with the encoder"
-    return [f"{message} {contribution_message(model)}"]
+    return [f"A linear model on {len(model.linear_model.keys):,} {read} {contribution_message(model)}"]
 
 
 def contribution_message(model: TextEncoderModel | TagModel) -> str:
     """A message about the contribution of the linear model."""
-    contribution = f"and contributes {100 * model.linear_share:.0f} % of the combined score"
     if model.encoder_weight == 0:
-        contribution = "and decides alone: the encoder adds nothing on held-out texts"
-    return f"{contribution} (--linear-model.kind none leaves it out)."
+        return "decides alone: the encoder adds nothing on held-out texts."
+    share = f"{100 * model.linear_share:.0f} % of the combined score"
+    return f"is combined with the encoder and contributes {share} (--linear-model.kind none leaves it out)."
 
 
 def threshold_messages(fitted: TrainResult, many: str) -> list[str]:
