@@ -252,9 +252,9 @@ def test_a_language_an_author_and_the_id_of_a_topic_may_be_labels(name, values):
 def test_a_few_phrases_of_many_records_may_be_labels_before_the_people_who_dealt_with_them():
     teams = ["Balance not updated after a transfer", "Card about to expire", "Refund not showing up"]
     tickets = {"message": TALK, "team": (teams * 14)[:40]}
-    assert choose({**tickets, "agent": (["Ann", "Bo"] * 20)})[0] == Columns("message", "team")
-    with pytest.raises(DataError, match="(?s)'team'.*'product'"):
-        choose({**tickets, "product": (["loan", "card"] * 20)})
+    assert choose({**tickets, "agent": ["Ann", "Bo"] * 20})[0] == Columns("message", "team")
+    with pytest.raises(DataError, match=r"(?s)'team'.*'product'"):
+        choose({**tickets, "product": ["loan", "card"] * 20})
 
 
 @pytest.mark.parametrize(

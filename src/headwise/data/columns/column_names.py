@@ -70,7 +70,8 @@ _NEVER_LABEL_ENDS = frozenset(
 RARELY_LABEL_NAMES = frozenset(
     {
         *("language", "source", "author", "state", "country", "city", "region"),
-        *("location", "platform", "device", "origin", "channel", "agent", "assignee", "assigned_to", "owner"),
+        *("location", "platform", "device", "origin", "channel"),
+        *("agent", "assignee", "assigned_to", "owner"),
     }
 )
 """Names of columns that are labels only where no other column can be one."""
