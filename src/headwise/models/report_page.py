@@ -106,7 +106,6 @@ class ReportContents:
         metric_table: The metric table: which scores are shown.
         scores: The JSON of the evaluation.
         systems: Comparison systems on the same items.
-        unseen: The model on those of the items that it was not trained on, if there are others too.
         messages: Sentences about the scores.
         data: The data splits, as stored in a model folder.
         lengths: The length of each evaluated item, in words.
@@ -124,6 +123,7 @@ class ReportContents:
         facts: Names and values, such as size and speed.
         made: How the model was trained: sections of JSON.
         where_errors: How to get a list of the wrong predictions, if there are no items to list.
+        unseen: The model on those of the items that it was not trained on, if there are others too.
     """
 
     title: str
@@ -131,7 +131,6 @@ class ReportContents:
     metric_table: MetricTable
     scores: JsonMapping
     systems: Sequence[ComparisonSystem] = ()
-    unseen: ComparisonSystem | None = None
     messages: Sequence[str] = ()
     data: JsonMapping = field(default_factory=dict)
     lengths: Sequence[int] = ()
@@ -149,6 +148,7 @@ class ReportContents:
     facts: Sequence[tuple[str, str]] = ()
     made: JsonMapping = field(default_factory=dict)
     where_errors: str = ""
+    unseen: ComparisonSystem | None = None
 
 
 def report_page(contents: ReportContents) -> Page:
