@@ -25,7 +25,7 @@ $(STAMP): pyproject.toml constraints.txt CMakeLists.txt $(wildcard native/*)
 	@# Nothing is compiled to bytecode: that takes longer than to compile what is imported, once it is.
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile $$(grep '^torch==' constraints.txt)
 	@command -v $${CXX:-c++} >/dev/null \
-		|| $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile ziglang
+		|| $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile 'ziglang>=0.17'
 	@command -v $${CXX:-c++} >/dev/null || export CXX="$(abspath $(BIN))/python -m ziglang c++"; \
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt -e '.[dev]'
 	@touch $@

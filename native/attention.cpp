@@ -9,6 +9,7 @@
 
 #include "arrays.h"
 #include "module.h"
+#include "processor.h"
 
 namespace headwise {
 namespace {
@@ -61,13 +62,8 @@ std::atomic<int64_t> most_vector_bytes{64};
 template <typename Run>
 auto on_processor(const Run& run) {
 #ifdef HEADWISE_X86_BUILDS
-    static const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                               __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-                               __builtin_cpu_supports("avx512vl");
-    static const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                             __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
-    if (avx512 && avx2 && most_vector_bytes >= 64) return run(Avx512{});
-    if (avx2 && most_vector_bytes >= 32) return run(Avx2{});
+    if (this_processor().avx512 && most_vector_bytes >= 64) return run(Avx512{});
+    if (this_processor().avx2 && most_vector_bytes >= 32) return run(Avx2{});
 #endif
     return run(Baseline{});
 }

@@ -8,9 +8,9 @@
 #include "arrays.h"
 #include "int16_products.h"
 #include "module.h"
+#include "processor.h"
 
 #ifdef HEADWISE_AMX_BUILD
-#include <cpuid.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
@@ -21,9 +21,7 @@ namespace {
 // Whether this processor multiplies pairs of 16-bit integers in one instruction.
 bool has_int16_products() {
 #ifdef HEADWISE_X86_BUILDS
-    return __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512vl");
+    return this_processor().vnni;
 #else
     return false;
 #endif
@@ -33,12 +31,7 @@ bool has_int16_products() {
 bool has_tiles() {
 #ifdef HEADWISE_AMX_BUILD
     constexpr int kRequest = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
-    constexpr unsigned kTilesOfBytes = 3u << 24;      // AMX-TILE and AMX-INT8
-    static const bool has = [] {
-        unsigned a, b, c, d = 0;
-        return has_int16_products() && __get_cpuid_count(7, 0, &a, &b, &c, &d) &&
-               (d & kTilesOfBytes) == kTilesOfBytes && syscall(SYS_arch_prctl, kRequest, kTileData) == 0;
-    }();
+    static const bool has = this_processor().tiles && syscall(SYS_arch_prctl, kRequest, kTileData) == 0;
     return has;
 #else
     return false;
