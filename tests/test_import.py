@@ -25,6 +25,17 @@ def test_import_loads_nothing_large():
     assert not heavy & set(loaded.split())
 
 
+@pytest.mark.parametrize("chosen", ["", "ACTIVE"])
+def test_threads_of_torch_sleep_while_they_wait_unless_the_user_says_otherwise(chosen):
+    policy = (
+        f"os.environ['OMP_WAIT_POLICY'] = {chosen!r}" if chosen else "os.environ.pop('OMP_WAIT_POLICY', 0)"
+    )
+    loaded = fresh(
+        f"import os, sys; {policy}; import headwise; print('torch' in sys.modules, os.environ['OMP_WAIT_POLICY'])"
+    )
+    assert loaded == f"False {chosen or 'PASSIVE'}"
+
+
 def test_the_flags_of_all_settings_need_neither_torch_nor_numpy():
     code = "import sys, headwise.app.cli.train_command; from headwise.app.cli.flags import every_flag"
     loaded = fresh(f"{code}; every_flag(); print(*sys.modules)").split()

@@ -28,7 +28,6 @@ LOADED_BY_COMMANDS = (
 
 def serve(requests: socket.socket) -> None:
     """Fork for each request until the other end closes."""
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as the command line does before torch is loaded
     for name in ("evaluate", "predict", "pretrain", "serve", "train"):
         import_module(f"headwise.app.cli.{name}_command")
     for name in LOADED_BY_COMMANDS:

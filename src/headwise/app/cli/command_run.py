@@ -35,9 +35,6 @@ BROKEN_PIPE = 141
 
 def run_command(words: Sequence[str]) -> int:
     """Run a command line; see `headwise.app.cli.main`."""
-    # Threads that wait by spinning slow small models down on a busy machine. OpenMP reads this variable
-    # when torch is loaded, so it is set before.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     make_streams_safe()
     try:
         with reliable_interrupts(), installed():
