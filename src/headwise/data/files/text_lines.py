@@ -2,6 +2,7 @@
 
 import codecs
 from collections.abc import Iterator
+from contextlib import suppress
 from os import PathLike
 from typing import BinaryIO
 
@@ -326,11 +327,24 @@ def _checked(text: str, path: str, number: int, errors: str, first: bytes) -> st
     return text
 
 
-_OTHERS = (
-    "cp1250 or iso8859-2 in Central Europe, cp1251 or koi8-r for Cyrillic, cp1253 for Greek, cp1254 for "
-    "Turkish, cp1255 for Hebrew, cp1256 for Arabic, cp874 for Thai, gb18030 or big5 for Chinese, cp932 or "
-    "euc_jp for Japanese, cp949 for Korean; mac_roman from Macintoshes, cp850 from DOS"
+_OLD_ENCODINGS = (
+    *("cp1252", "cp1250", "iso8859-2", "cp1251", "koi8-r", "cp1253", "cp1254", "cp1255", "cp1256", "cp874"),
+    *("gb18030", "big5", "cp932", "euc_jp", "cp949", "mac_roman", "cp850"),
 )
+_WORD_END = lazy_pattern(rb"[\s,;|\"]")
+
+
+def _readings(error: UnicodeDecodeError) -> str:
+    """What the word around a byte is in older encodings, each reading once."""
+    before = _WORD_END.split(error.object[: error.start][-12:])[-1]
+    word = before + _WORD_END.split(error.object[error.start :][:12])[0]
+    readings = dict[str, str]()
+    for encoding in _OLD_ENCODINGS:
+        with suppress(UnicodeDecodeError):  # the last character may be cut
+            reading = codecs.getincrementaldecoder(encoding)().decode(word)
+            if reading and all(char.isprintable() or char in "\xa0\xad" for char in reading):
+                readings.setdefault(reading, encoding)
+    return ", ".join(f"{encoding} {reading!r}" for reading, encoding in readings.items()) or "cp1252"
 
 
 def _is_mostly_utf_8(part: bytes) -> bool:
@@ -352,8 +366,10 @@ def _undecodable(error: UnicodeDecodeError, encoding: str, path: str, line: int,
         better = "the rest is utf-8, so other encodings would spoil it: correct this line, where text of "
         better += "another file was pasted, or give --encoding-errors replace to read such bytes as U+FFFD"
     elif codecs.lookup(encoding).name == "utf-8":
-        better = "give --encoding cp1252 if the file is from Excel on Windows, or older than Unicode"
-        better += f" ({_OTHERS}), or --encoding-errors replace to read such bytes as U+FFFD"
+        better = (
+            f"give the --encoding that reads the word rightly: {_readings(error)}; or --encoding-errors "
+        )
+        better += "replace to read such bytes as U+FFFD"
     else:
         better = "give the file's own --encoding, or --encoding-errors replace"
     return DataError(
