@@ -16,8 +16,9 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.special import expit
 
-from benchmarks.defaults import set_noise
 from benchmarks.defaults.calibrating import DRAWS, show
+from benchmarks.defaults.default_sets import named
+from benchmarks.defaults.set_noise import SETS
 from headwise.data.items.examples import MultiLabelExample
 from headwise.data.items.label_types import LABEL_SET_TYPE
 from headwise.data.items.labels import multi_hot_targets
@@ -50,7 +51,7 @@ def judged(logits: np.ndarray, thresholds: np.ndarray, has: np.ndarray) -> list[
 
 def main() -> None:
     for name in sys.argv[1:]:
-        own = getattr(set_noise, name)()
+        own = named(SETS, name)()
         some = random.Random(0).sample(range(len(own.texts)), 2 * LEARNT)
         texts, labels = [own.texts[number] for number in some], [own.labels[number] for number in some]
         names = sorted({label for each in labels[:LEARNT] for label in each})

@@ -5,11 +5,12 @@ its own from the texts that it is given. Nothing is cleaned: `mtl16` and `sst` c
 """
 
 import random
-from collections.abc import Callable, Hashable, Sequence
+import sys
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
@@ -129,6 +130,7 @@ def _tagged(train: str, test: str, options: TagOptions = TagOptions()) -> tuple[
 
 
 Loader = Callable[[], tuple[Part, Part]]
+AnyLoader = TypeVar("AnyLoader")
 _CLASSIFY: dict[str, Loader] = {
     **{
         f"mtl16/{own}": lambda own=own: _two(
@@ -200,7 +202,14 @@ def load(name: str) -> DataSet:
         loader, scheme = _TAGS[name]
         return DataSet(name, "tag", *_cut(loader()), scheme=scheme)
     kind: Kind = "pair" if name in _PAIRS else "classify"
-    return DataSet(name, kind, *_cut((_PAIRS if name in _PAIRS else _CLASSIFY)[name]()))
+    return DataSet(name, kind, *_cut(named({**_CLASSIFY, **_PAIRS}, name)()))
+
+
+def named(loaders: Mapping[str, AnyLoader], name: str) -> AnyLoader:
+    """The loader of a set that the command line names."""
+    if name not in loaders:
+        sys.exit(f"usage: name one or more of these sets: {', '.join(loaders)}; got {name}")
+    return loaders[name]
 
 
 def _of_rows(name: str) -> DataSet:

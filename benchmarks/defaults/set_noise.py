@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import DATA
-from benchmarks.defaults.default_sets import GROUPS, load
+from benchmarks.defaults.default_sets import GROUPS, load, named
 from benchmarks.defaults.noise import SHARES, TAGGED, judged
 from headwise.app.workflows.label_set_errors import find_label_set_issues
 from headwise.data.items.examples import MultiLabelExample
@@ -59,6 +59,9 @@ def intents() -> Sets:
     return Sets(list(part.items), [tuple(dict.fromkeys(own.lower().split("_"))) for own in part.labels])
 
 
+SETS = {"reviews": reviews, "names": names, "intents": intents}
+
+
 def cleanlab_suspects(texts: list[str], has: np.ndarray) -> np.ndarray:
     """Its label issues, the worst first."""
     from cleanlab.multilabel_classification.filter import find_label_issues
@@ -78,7 +81,7 @@ def cleanlab_suspects(texts: list[str], has: np.ndarray) -> np.ndarray:
 
 def main() -> None:
     for name in sys.argv[1:]:
-        data = {"reviews": reviews, "names": names, "intents": intents}[name]()
+        data = named(SETS, name)()
         some = np.random.default_rng(0).permutation(len(data.texts))[:MOST].tolist()
         texts, labels = [data.texts[n] for n in some], [data.labels[n] for n in some]
         known = sorted({label for own in labels for label in own})

@@ -54,6 +54,13 @@ def test_sets_and_groups_by_name():
         sets_of(["x"])
 
 
+def test_a_set_that_does_not_exist_is_no_traceback():
+    from benchmarks.defaults.default_sets import load
+
+    with pytest.raises(SystemExit, match=r"name one or more of these sets: mtl16/.*got --help"):
+        load("--help")
+
+
 def test_jobs_are_balanced_and_rivals_read_all_texts_once():
     from benchmarks.defaults.default import jobs
     from benchmarks.defaults.default_results import Job

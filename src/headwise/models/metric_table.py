@@ -227,6 +227,7 @@ MEANINGS = {
     "other ends": "spans of the right type that begin or end at another word",
     "log loss": "mean of -log of the probability that the truth was given; lower is better",
     "calibration error": "mean distance of probabilities from the share of right predictions",
+    "answered": "share of the predictions that --unsure does not mark",
     "unknown words": "share of words that neither the training texts nor the pretrained vectors have",
 }
 """The meaning of a row by its title."""

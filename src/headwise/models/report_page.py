@@ -194,12 +194,8 @@ def _counted_errors(contents: ReportContents) -> list[str]:
 
 def scores_fragment(contents: ReportContents) -> str:
     """The title, the facts and the scores as an HTML fragment, for a notebook."""
-    sections = [
-        Section(facts=_facts(contents)),
-        _scores(contents),
-        _labels(contents),
-        _confusions(contents),
-    ]
+    facts = Section(facts=_facts(contents))
+    sections = [facts, _scores(contents), _labels(contents), _confusions(contents)]
     return str(render("scores.html.jinja", title=contents.title, sections=sections))
 
 
@@ -224,14 +220,8 @@ def _scores(contents: ReportContents) -> Section:
         rows.append([line.title, *cells])
     gaps = [contents.metric_table.ahead.formatted(system.difference) for system in contents.systems]
     if any(gaps):
-        rows.insert(
-            1,
-            [
-                "model ahead by",
-                "",
-                *(Cell(gap[0], f"{gap[1]}{gap[2] and f'; p {gap[2]}'}") if gap else "" for gap in gaps),
-            ],
-        )
+        shown = [Cell(gap[0], f"{gap[1]}{gap[2] and f'; p {gap[2]}'}") if gap else "" for gap in gaps]
+        rows.insert(1, ["model ahead by", "", *shown])
     meanings = meanings_of(str(row[0]).strip() for row in rows)
     return Section(
         tables=[Table(names, rows), *_intervals(contents)],
@@ -333,33 +323,22 @@ def _probabilities(contents: ReportContents) -> Section:
         points,
         (counts[nonempty] / counts.max()).tolist(),
     )
-    names = ("predicted probability", "accuracy")
-    both = (True, True)
-    calibration = plot("Calibration", [line], (0, 1), (0, 1), names, percent=both, guide=True)
+    axes, both = ("predicted probability", "accuracy"), (True, True)
+    calibration = plot("Calibration", [line], (0, 1), (0, 1), axes, percent=both, guide=True)
     steps = RiskCoverageCurve.of(contents.confidences, contents.right, 60)
     share, enough = steps.answered / len(contents.confidences), steps.answered >= MIN_ITEMS
     points = list(zip(share[enough].tolist(), steps.precision[enough].tolist(), strict=True))
-    low = min([contents.right.mean(), *(precision for _, precision in points)])
-    low = np.floor(10 * low) / 10
-    names = ("share answered, the most confident first", "accuracy on these")
-    coverage = plot(
-        "Precision and coverage",
-        [Series("people decide the rest", points)],
-        (0, 1),
-        (low, 1),
-        names,
-        percent=both,
-    )
+    low = np.floor(10 * min([contents.right.mean(), *(precision for _, precision in points)])) / 10
+    line = Series("people decide the rest", points)
+    axes = ("share answered, the most confident first", "accuracy on these")
+    coverage = plot("Precision and coverage", [line], (0, 1), (low, 1), axes, percent=both)
     every, rows = RiskCoverageCurve.of(contents.confidences, contents.right, len(contents.confidences)), []
     for target in (0.8, 0.9, 0.95, 0.98, 0.99):
         place = every.least(target)
         cells = [MISSING, MISSING]
         if place is not None:
-            coverage_and_threshold = (
-                float(every.answered[place] / len(contents.confidences)),
-                float(every.probability[place]),
-            )
-            cells = [format_number(value, "percent") for value in coverage_and_threshold]
+            values = every.answered[place] / len(contents.confidences), every.probability[place]
+            cells = [format_number(float(value), "percent") for value in values]
         rows.append([format_number(target, "percent"), *cells])
     head = ["accuracy", f"share of the {contents.metric_table.of} answered", "from probability"]
     return Section(figures=[calibration, coverage], tables=[Table(head, rows)])
@@ -397,18 +376,15 @@ def _columns(contents: ReportContents) -> Section:
 
 def _training(contents: ReportContents) -> Section:
     history = [row for row in contents.history if isinstance(row, Mapping)]
-    scores_title = f"scores {contents.held_out}"
     held_out = "dev" if contents.held_out == "on dev" else "out-of-fold"
     losses = {"train_loss": "training loss", "loss": f"{held_out} loss"}
-    groups: dict[str, tuple[str, ...]] = {"losses": ("train_loss", "loss"), scores_title: ()}
     names = {key for row in history for key, value in row.items() if is_number(value)}
-    scores = sorted(names - {"epoch", "train_loss", "loss"})
-    groups[scores_title] = tuple(scores[:2])
+    scores = sorted(names - {"epoch", *losses})[:2]
     metrics: dict[str, MetricRow] = {}
     for line in contents.metric_table.lines:
         metrics.setdefault(line.key.rpartition(".")[2], line)  # the first: others are of novelty detection
     pieces = []
-    for title, keys in groups.items():
+    for title, keys in (("losses", losses), (f"scores {contents.held_out}", scores)):
         lines, percent = [], True
         for key in keys:
             points = [
@@ -420,8 +396,8 @@ def _training(contents: ReportContents) -> Section:
                 percent &= key in metrics and metrics[key].form == "percent"
         if lines:
             limits = _padded([value for line in lines for _, value in line.points], fractions=percent)
-            names = ("epoch", title)
-            pieces.append(plot(title, lines, (1, len(history)), limits, names, percent=(False, percent)))
+            axes, both = ("epoch", title), (False, percent)
+            pieces.append(plot(title, lines, (1, len(history)), limits, axes, percent=both))
     return Section(figures=pieces)
 
 

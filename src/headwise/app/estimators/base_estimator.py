@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Generic, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -313,7 +313,7 @@ class FittedEstimator(Protocol):
     def _items(self, X: Inputs) -> Sequence[Any]: ...
 
 
-class EmbeddingMethods(TransformerMixin):
+class EmbeddingMethods(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """The methods of estimators that turn texts or pairs of texts into vectors.
 
     They make such an estimator a transformer, a step in front of another estimator in a `Pipeline`, a
@@ -328,16 +328,9 @@ class EmbeddingMethods(TransformerMixin):
 
     transform = encode
 
-    def get_feature_names_out(self: FittedEstimator, input_features: object = None) -> NDArray[np.object_]:
-        """The names of the columns of `transform`: `textclassifier0`, `textclassifier1` and so on.
-
-        Args:
-            input_features: Ignored; scikit-learn passes the names of the columns of X.
-        """
-        check_is_fitted(self, "model_")
-        prefix = type(self).__name__.lower()
-        names = [f"{prefix}{number}" for number in range(self.model_.embedding_size)]
-        return np.array(names, dtype=object)
+    @property
+    def _n_features_out(self: FittedEstimator) -> int:
+        return self.model_.embedding_size  # `get_feature_names_out`: textclassifier0, textclassifier1 ...
 
 
 class NoveltyMethods:

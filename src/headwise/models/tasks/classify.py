@@ -244,10 +244,8 @@ class LabelTask(
                 MetricRow("macro F1", "macro_f1", card=True),
                 MetricRow("log loss", "log_loss", "nats", compared=False),
                 MetricRow("calibration error", "calibration_error", compared=False),
-                MetricRow("sure enough", "sure.share", compared=False),
-                MetricRow(
-                    "  right of these", "sure.accuracy", interval="sure.accuracy_interval", compared=False
-                ),
+                MetricRow("answered", "sure.share", compared=False),
+                MetricRow("  accuracy", "sure.accuracy", interval="sure.accuracy_interval", compared=False),
                 *NOVELTY_ROWS,
                 *coverage_rows(of),
             ),

@@ -220,7 +220,7 @@ class TagTask(Task["TagModel", Sequence[TaggedSentence], TaggedData, TagEvaluati
             MetricRow("recall", "entities.recall"),
             MetricRow("macro F1", "entities.macro_f1"),
             accuracy,
-            MetricRow("sure enough", "sure.share", compared=False),
+            MetricRow("answered", "sure.share", compared=False),
             MetricRow("  precision", "sure.accuracy", interval="sure.accuracy_interval", compared=False),
             MetricRow("  recall", "sure.recall", compared=False),
             MetricRow("spans", "entities.spans", "count", compared=False),
