@@ -7,8 +7,7 @@ from unicodedata import normalize
 from headwise.data.items.examples import Example, Pair
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.splits.contamination import find_overlaps, in_fingerprint, make_fingerprint
-from headwise.data.splits.duplicates import NearDuplicateIndex
-from headwise.data.splits.text_signatures import words_for_comparison
+from headwise.data.splits.text_signatures import TextTrigrams
 
 KIND = ITEM_TYPES_BY_TASK["classify"]
 REVIEW = "This is one of the best films that I have seen this year, and the actors are a joy to watch."
@@ -59,9 +58,9 @@ def test_near_texts_are_found_and_others_are_not():
         words = text.split()
         words[chance.randrange(len(words))] = "other"  # 35 of 41 different runs are common to both
         changed.append(" ".join(words))
-    index = NearDuplicateIndex(map(words_for_comparison, known))
-    assert sum(index.has_near_duplicate_of(text) for text in changed) >= 297
-    assert not any(index.has_near_duplicate_of(random_text(chance)) for _ in range(300))
+    index = TextTrigrams.of(known)
+    assert TextTrigrams.of(changed).are_near(index).sum() >= 297
+    assert not TextTrigrams.of(random_text(chance) for _ in range(300)).are_near(index).any()
 
 
 def test_pairs_may_have_a_long_text_in_common():
@@ -88,11 +87,9 @@ def test_what_was_remembered_stays_known():
 
 def test_many_texts_with_the_same_phrases_take_no_long_time(takes_under):
     chance = random.Random(1)
-    known = [f"{REVIEW} {random_text(chance, 4)}" for _ in range(1500)]
-    asked = f"{REVIEW} {random_text(chance, 4)}"
-    assert takes_under(
-        5, lambda: NearDuplicateIndex(map(words_for_comparison, known)).has_near_duplicate_of(asked)
-    )
+    known = [f"{REVIEW} {random_text(chance, 4)}".lower() for _ in range(1500)]
+    asked = f"{REVIEW} {random_text(chance, 4)}".lower()
+    assert takes_under(5, lambda: TextTrigrams.of([asked]).are_near(TextTrigrams.of(known)).all())
 
 
 def test_a_pair_is_the_same_the_other_way_round():

@@ -8,10 +8,11 @@ from headwise.data import Example, split_examples
 from headwise.data.items.examples import TaggedSentence
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.splits.duplicates import (
+    GroupKeys,
     count_in_long_chains,
     first_in_group,
-    near_duplicate_keys,
-    near_duplicates_of,
+    near_duplicate_groups,
+    similar_texts,
 )
 from headwise.data.splits.text_signatures import normal_text
 
@@ -56,9 +57,13 @@ def test_what_is_made_of_a_template_is_taken_apart():
         first = first_in_group(own, 5).tolist()
         assert first[-1] == 0
         assert first[50:-1] == ([0] * copies if copies == 6 else [*range(50, 50 + copies)])
-        assert count_in_long_chains(near_duplicates_of(own[:-1]), [None] * len(own[:-1])) == (
+        assert count_in_long_chains(similar_texts(own[:-1]), [None] * len(own[:-1])) == (
             0 if copies == 6 else copies + 1
         )
+
+
+def near_duplicate_keys(texts: list[str]) -> list[str]:
+    return [*GroupKeys(texts, near_duplicate_groups(texts))]
 
 
 def test_keys_do_not_depend_on_the_order_of_texts_and_are_their_own_where_none_is_alike():
@@ -105,4 +110,4 @@ def test_a_label_whose_texts_are_mostly_alike_keeps_them_apart():
     items = [Example(text, label) for text, label in zip(own, few + many, strict=True)]
     split = split_examples(items, 0.2, 0.2)
     assert {"few", "many"} == {item.label for item in split.train} == {item.label for item in split.test}
-    assert count_in_long_chains(near_duplicates_of(own), few + many) == 6
+    assert count_in_long_chains(similar_texts(own), few + many) == 6

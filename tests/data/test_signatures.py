@@ -12,14 +12,15 @@ from headwise.data.splits import text_signatures
 from headwise.data.splits.contamination import find_overlaps
 from headwise.data.splits.duplicates import (
     GroupKeys,
-    NearDuplicateIndex,
     group_numbers,
     near_duplicate_groups,
-    near_duplicate_keys,
 )
 from headwise.data.splits.text_signatures import (
+    MIN_SIMILARITY,
     TextTrigrams,
+    TrigramReader,
     first_places,
+    repeated_places,
     text_digests,
     words_for_comparison,
 )
@@ -39,6 +40,12 @@ def drawn(count: int, seed: int) -> list[str]:
     return texts
 
 
+def is_near(one: str, other: str) -> bool:
+    """Whether two texts have the same words, or most of their trigrams in common."""
+    first, second = (set(TrigramReader()([text])[0].tolist()) for text in (one, other))
+    return one == other or len(first & second) >= MIN_SIMILARITY * max(len(first | second), 1)
+
+
 def test_in_portions_as_at_once(monkeypatch):
     texts = [words_for_comparison(text) for text in drawn(60, 0)] + [""]
     expected = TextTrigrams.of(texts)
@@ -56,19 +63,19 @@ def test_in_portions_as_at_once(monkeypatch):
     np.testing.assert_array_equal(trigrams.similar_pairs(0.5), pairs)
 
 
-def test_overlaps_are_those_that_an_index_of_texts_finds():
+def test_overlaps_are_those_that_a_comparison_of_all_texts_finds():
     texts = drawn(150, 1)
     train, test = texts[::2], [*texts[1::2], *texts[:6:2], ""]
     (overlap,) = find_overlaps(
         ITEM_TYPES_BY_TASK["classify"],
         {"train": [Example(text) for text in train], "test": [Example(text) for text in test]},
     )
-    index = NearDuplicateIndex(map(words_for_comparison, train))
     lower = {text.lower() for text in train}
+    train_words = [*map(words_for_comparison, train)]
     expected = {
         number
         for number, text in enumerate(test)
-        if text and (text.lower() in lower or index.has_near_duplicate_of(words_for_comparison(text)))
+        if text and any(is_near(words_for_comparison(text), words) for words in train_words)
     }
     assert 20 < len(expected) < 140
     assert overlap.places == expected
@@ -79,8 +86,8 @@ def test_overlaps_are_those_that_an_index_of_texts_finds():
 def test_keys_that_are_made_when_needed(seed):
     texts = drawn(80, seed)
     keys = GroupKeys(texts, near_duplicate_groups(texts))
-    listed = near_duplicate_keys(texts)
-    assert [*keys] == keys[:] == listed
+    listed = [*keys]
+    assert keys[:] == listed
     assert len({*listed}) < len(texts) - 10
     assert group_numbers(keys).tolist() == [listed.index(key) for key in listed]
     assert group_numbers(["A  b", "c", "a B"]).tolist() == [0, 1, 0]
@@ -91,3 +98,5 @@ def test_digests_stand_for_texts():
     assert first_places(digests).tolist() == [0, 1, 2, 0, 4]
     assert digests[1] == text_signatures.EMPTY_DIGEST
     assert len(text_digests([])) == 0
+    assert repeated_places(text_digests(["a", "", "b", "a", "", "b", "c", "a"])) == [[0, 3, 7], [2, 5]]
+    assert repeated_places(text_digests([])) == []

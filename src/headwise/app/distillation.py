@@ -30,7 +30,7 @@ from headwise.data.findings import abbreviate
 from headwise.data.items.examples import Example
 from headwise.data.items.labels import SoftLabel, all_labels
 from headwise.data.readers.labelled_files import read_rows
-from headwise.data.splits.contamination import ContaminationIndex, PartOverlap, fingerprint_overlaps
+from headwise.data.splits.contamination import ComparedKeys, PartOverlap, fingerprint_overlaps
 from headwise.data.splits.data_parts import DataParts
 from headwise.data.splits.text_signatures import normal_text
 from headwise.text.static_embeddings.base_choice import AUTO, NONE, choose_base
@@ -176,10 +176,10 @@ class DistillationSet:
                 out["unknown to the teacher"] += 1
             else:
                 unlabelled[key] = text
-        keys, held_out = list(unlabelled), (*parts.dev, *parts.test)
-        _, near_duplicates = ContaminationIndex(
-            parts.item_type, (normal_text(item.text) for item in held_out)
-        ).places(keys)
+        keys, held_out, sides = list(unlabelled), (*parts.dev, *parts.test), parts.item_type.sides
+        source = ComparedKeys.of(lambda: (normal_text(item.text) for item in held_out), sides)
+        _, is_near = ComparedKeys.of(lambda: keys, sides).shared_with(source)
+        near_duplicates = np.flatnonzero(is_near).tolist()
         for number in near_duplicates:
             del unlabelled[keys[number]]
         out[_NEAR_DUPLICATES] = len(near_duplicates)

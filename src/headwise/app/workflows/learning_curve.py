@@ -26,7 +26,8 @@ from headwise.data.items.item_types import options_for
 from headwise.data.items.label_types import LabelType
 from headwise.data.items.labels import evaluated_items, training_weights
 from headwise.data.splits.data_parts import DataParts
-from headwise.data.splits.duplicates import indices_by_text
+from headwise.data.splits.duplicates import indices_by_key
+from headwise.data.splits.text_signatures import normal_text
 from headwise.linear.linear_fit import LinearExamples, cross_validated, fit_linear
 from headwise.linear.tag_crf import fit_crf
 from headwise.metrics.power_law import PowerLaw, fit_power_law
@@ -165,7 +166,8 @@ def curve_file(
     if count < MIN_ITEMS:
         raise ConfigError(f"{data.path}: {count:,} {many}; expected {MIN_ITEMS} or more {many}")
     held = min(max(round(_TEST_SHARE * count), 1), _MAX_TEST_ITEMS)
-    groups = [*indices_by_text(item_type.group_keys(items, round(1 / _TEST_SHARE))).values()]
+    keys = item_type.group_keys(items, round(1 / _TEST_SHARE))
+    groups = [*indices_by_key(map(normal_text, keys)).values()]
     if min(map(len, groups)) > held:
         raise ConfigError(f"{data.path}: too few different {many} to hold a fifth of them out")
     sizes = np.round((count - held) * _STEP ** np.arange(_SIZES)[::-1]).astype(np.int64)

@@ -5,11 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
-from headwise.data.splits.contamination import ContaminationIndex
+from headwise.data.splits.contamination import ComparedKeys
 from headwise.data.splits.duplicates import indices_by_key
-from headwise.data.splits.text_signatures import EMPTY_DIGEST, first_places, normal_text, text_digests
+from headwise.data.splits.text_signatures import normal_text, repeated_places, text_digests
 
 
 @dataclass(frozen=True)
@@ -63,9 +61,9 @@ class CheckedFile:
         return [normal_text(self.item_type.key(item)) for item in self.items]
 
     @cached_property
-    def contamination_index(self) -> ContaminationIndex:
-        """Finds items of other files that are here too, or nearly."""
-        return ContaminationIndex(self.item_type, self.same)
+    def compared(self) -> ComparedKeys:
+        """The keys, for comparison with those of other files."""
+        return ComparedKeys.of(lambda: self.keys, self.item_type.sides)
 
     @cached_property
     def same(self) -> dict[str, list[int]]:
@@ -75,13 +73,7 @@ class CheckedFile:
     @cached_property
     def duplicate_groups(self) -> list[list[int]]:
         """The indices of each group of duplicates that are not empty."""
-        digests = text_digests(normal_text(self.item_type.key(item)) for item in self.items)
-        first = first_places(digests)
-        repeated = np.flatnonzero((np.bincount(first)[first] > 1) & (digests != EMPTY_DIGEST))
-        groups: dict[int, list[int]] = {}
-        for number, group in zip(repeated.tolist(), first[repeated].tolist(), strict=True):
-            groups.setdefault(group, []).append(number)
-        return [*groups.values()]
+        return repeated_places(text_digests(normal_text(self.item_type.key(item)) for item in self.items))
 
 
 def pairs_of(files: Mapping[str, CheckedFile]) -> Iterator[tuple[CheckedFile, CheckedFile]]:

@@ -3,11 +3,13 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+import numpy as np
+
 from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.doctor.examined_file import CheckedFile, pairs_of
 from headwise.data.findings import SHOWN, Finding, quoted_beginning, with_remainder
 from headwise.data.items.numeric_labels import is_missing_value
-from headwise.data.splits.duplicates import count_in_long_chains, near_duplicates_of
+from headwise.data.splits.duplicates import count_in_long_chains, similar_texts
 
 LONG = 512  # words above which an item that stands out is very long
 _UNBROKEN = 20  # characters of a text that has blanks
@@ -216,7 +218,8 @@ def near_duplicate_items(file: CheckedFile) -> Iterator[Finding]:
         return
     different = [numbers[0] for key, numbers in file.same.items() if key][:_COMPARED]
     keys = [file.keys[n] for n in different]
-    near_duplicates = near_duplicates_of(keys)
+    pairs = similar_texts(keys)
+    near_duplicates = np.unique(pairs).tolist()
     if len(near_duplicates) < max(_MANY * len(different), 2):
         return
     among = (
@@ -227,11 +230,11 @@ def near_duplicate_items(file: CheckedFile) -> Iterator[Finding]:
         f"words ({len(near_duplicates) / len(different):.1%} of {among})"
     )
     places, many = (
-        file.data.places([different[n] for n in sorted(near_duplicates)]),
+        file.data.places([different[n] for n in near_duplicates]),
         file.item_type.nouns.many,
     )
     if torn := count_in_long_chains(
-        near_duplicates, file.item_type.label_type.strata([file.items[n] for n in different])
+        pairs, file.item_type.label_type.strata([file.items[n] for n in different])
     ):
         fix = (
             f"{torn:,} of them are as if made of templates: a split by headwise parts these, so scores "
@@ -306,7 +309,9 @@ def shared_items(files: Mapping[str, CheckedFile]) -> Iterator[Finding]:
         if not same_part:
             fix = f"results on {second.role} will look too good: remove these rows from {first.role}"
             severity = "warning"
-        same, near_places = first.contamination_index.places(second.keys)
+        same, near_places = (
+            np.flatnonzero(shared).tolist() for shared in second.compared.shared_with(first.compared)
+        )
         if same:
             distinct = second.same.keys() - {""}
             both = len({second.keys[n] for n in same})

@@ -2,7 +2,7 @@
 
 import base64
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import compress
 from typing import Any, ClassVar, Protocol
@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.data.items.examples import DisplayNames
-from headwise.data.splits.duplicates import NearDuplicateIndex
 from headwise.data.splits.text_signatures import (
     EMPTY_DIGEST,
     TextTrigrams,
@@ -103,7 +102,13 @@ def find_overlaps(item_type: ComparedItems, parts: Mapping[str, Any]) -> tuple[P
     """
     if not item_type.has_keys:
         return ()
-    compared = {name: _ComparedPart.of(item_type, part) for name, part in parts.items()}
+
+    def compared_keys(items: Iterable[object]) -> ComparedKeys:
+        return ComparedKeys.of(
+            lambda: (normal_text(item_type.contamination_key(item)) for item in items), item_type.sides
+        )
+
+    compared = {name: compared_keys(part) for name, part in parts.items()}
     result = []
     for place, source_part in enumerate(list(compared)[:-1]):
         for scored_part in list(compared)[place + 1 :]:
@@ -118,11 +123,11 @@ def find_overlaps(item_type: ComparedItems, parts: Mapping[str, Any]) -> tuple[P
 
 
 @dataclass(frozen=True)
-class _ComparedPart:
-    """The items of a part, for comparison with those of others.
+class ComparedKeys:
+    """The keys of items, for comparison with those of others.
 
     Attributes:
-        keys: Digests of the keys of the items, `[items]`.
+        keys: Digests of the keys, `[items]`.
         words: Digests of their words, `[items]`.
         signed: The indices of the different single texts.
         trigrams: Their trigrams.
@@ -134,27 +139,24 @@ class _ComparedPart:
     trigrams: TextTrigrams
 
     @classmethod
-    def of(cls, item_type: ComparedItems, items: Iterable[object]) -> "_ComparedPart":
-        """The items of an item type, which can be iterated several times."""
+    def of(cls, keys: Callable[[], Iterable[str]], sides: int) -> "ComparedKeys":
+        """Prepare keys for the comparison.
 
-        def keys() -> Iterator[str]:
-            return (normal_text(item_type.contamination_key(item)) for item in items)
-
+        Args:
+            keys: Yields the key of each item, as `normal_text` returns it; empty keys match nothing.
+            sides: How many texts an item has.
+        """
         digests = text_digests(keys())
-        if not item_type.sides:
+        if not sides:
             return cls(digests, np.full(len(digests), EMPTY_DIGEST), np.zeros(0, int), TextTrigrams.of(()))
         words = text_digests(map(words_for_comparison, keys()))
         # Different pairs may share a long text, so trigrams are compared for single texts only.
-        signed = (
-            (first_places(words) == np.arange(len(words)))
-            & (words != EMPTY_DIGEST)
-            & (item_type.sides == 1)
-        )
+        signed = (first_places(words) == np.arange(len(words))) & (words != EMPTY_DIGEST) & (sides == 1)
         listed = (words_for_comparison(key) for key in compress(keys(), signed.tolist()))
         return cls(digests, words, np.flatnonzero(signed), TextTrigrams.of(listed))
 
-    def shared_with(self, source: "_ComparedPart") -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Whether each item is in another part, and whether only a near-duplicate of it is, `[items]`."""
+    def shared_with(self, source: "ComparedKeys") -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Whether each item is among others, and whether only a near-duplicate of it is, `[items]`."""
         equal = np.isin(self.keys, source.keys) & (self.keys != EMPTY_DIGEST)
         duplicate = np.isin(self.words, source.words) & (self.words != EMPTY_DIGEST)
         similar = self.words[self.signed[self.trigrams.are_near(source.trigrams)]]
@@ -181,31 +183,6 @@ def repetition_warning(item_type: ComparedItems, items: Sequence[object], what: 
         f"{again:,} of {len(items):,} {what}{item_type.nouns.many} occur more than once: they are counted "
         "as independent, so intervals are too narrow and p-values too small"
     )
-
-
-class ContaminationIndex:
-    """An index of items that is searched for duplicates and near-duplicates of other items.
-
-    Args:
-        item_type: The `headwise.data.items.item_type.ItemType` of the items.
-        keys: The key of each item, equal for equal items, as `normal_text` returns it; empty keys match
-            nothing.
-    """
-
-    def __init__(self, item_type: ComparedItems, keys: Iterable[str]):
-        self._keys, self._texts = set(keys) - {""}, item_type.sides > 0
-        # Different pairs may share a long text, so trigrams are compared for single texts only.
-        self._near_duplicates = NearDuplicateIndex(
-            map(words_for_comparison, self._keys) if self._texts else (), runs=item_type.sides == 1
-        )
-
-    def places(self, keys: Sequence[str]) -> tuple[list[int], list[int]]:
-        """The numbers of the keys that are in the index, and of those with only a near-duplicate in it."""
-        same = [n for n, key in enumerate(keys) if key in self._keys]
-        rest = (n for n, key in enumerate(keys) if key and key not in self._keys and self._texts)
-        return same, [
-            n for n in rest if self._near_duplicates.has_near_duplicate_of(words_for_comparison(keys[n]))
-        ]
 
 
 def fingerprint_overlaps(

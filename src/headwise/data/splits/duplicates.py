@@ -9,24 +9,18 @@ order, belong together (`pair_keys`), or also those with the same first text (`c
 may share a long text, so their trigrams are not compared.
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from math import isqrt
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.core import native
 from headwise.data.splits.text_signatures import (
-    BANDS,
     EMPTY_DIGEST,
-    MAX_BUCKET,
     MIN_SIMILARITY,
-    MINHASHES,
     TextTrigrams,
-    TrigramReader,
     first_places,
     normal_text,
     text_digests,
@@ -34,58 +28,16 @@ from headwise.data.splits.text_signatures import (
 )
 
 
-class NearDuplicateIndex:
-    """An index of texts that is searched for duplicates and near-duplicates of a text.
-
-    Args:
-        texts: The texts, as `words_for_comparison` returns them.
-        runs: Whether to search for near-duplicates by trigrams; if not, only for texts with the same words.
-    """
-
-    def __init__(self, texts: Iterable[str], *, runs: bool = True):
-        self._texts, self._trigrams = set(texts), TrigramReader()
-        hashes, ends = self._trigrams(sorted(self._texts) if runs else ())
-        bands = native.minhash_bands(hashes, ends, *MINHASHES)
-        self._sets = [hashes[start:end] for start, end in pairwise(ends.tolist())]
-        self._places: list[dict[int, list[int]]] = [{} for _ in range(BANDS)]
-        for number in np.flatnonzero(np.diff(ends)).tolist():
-            for places, band in zip(self._places, bands[number].tolist(), strict=True):
-                if len(bucket := places.setdefault(band, [])) < MAX_BUCKET:
-                    bucket.append(number)
-
-    def has_near_duplicate_of(self, text: str) -> bool:
-        """Whether the index contains a duplicate or near-duplicate of a text (as `words_for_comparison`
-        returns it)."""
-        if text in self._texts or not self._places[0]:
-            return text in self._texts
-        hashes, ends = self._trigrams([text])
-        if not len(hashes):
-            return False
-        bands = native.minhash_bands(hashes, ends, *MINHASHES)[0].tolist()
-        candidates = {
-            number
-            for places, band in zip(self._places, bands, strict=True)
-            for number in places.get(band, ())
-        }
-        return any(native.jaccard(hashes, self._sets[number]) >= MIN_SIMILARITY for number in candidates)
-
-
-def find_near_duplicates(texts: Sequence[str], enough: float = MIN_SIMILARITY) -> dict[int, list[int]]:
+def find_near_duplicates(texts: Sequence[str]) -> dict[int, list[int]]:
     """The near-duplicates of each text that has any: its number, and theirs, equal texts first.
 
     Args:
         texts: The texts, as `words_for_comparison` returns them; empty texts have no near-duplicates.
-        enough: Least Jaccard similarity of the trigram sets of near-duplicates.
     """
-    same: dict[str, list[int]] = {}
-    for number, text in enumerate(texts):
-        if text:
-            same.setdefault(text, []).append(number)
+    same = {text: numbers for text, numbers in indices_by_key(texts).items() if text}
     groups = list(same.values())
-    hashes, ends = TrigramReader()([*same])
-    bands = native.minhash_bands(hashes, ends, *MINHASHES)
     neighbours: dict[int, list[int]] = {}
-    for first, second in native.similar_pairs(hashes, ends, bands, MAX_BUCKET, enough).tolist():
+    for first, second in TextTrigrams.of(same).similar_pairs(MIN_SIMILARITY).tolist():
         neighbours.setdefault(first, []).append(second)
         neighbours.setdefault(second, []).append(first)
     duplicates: dict[int, list[int]] = {}
@@ -100,14 +52,8 @@ def find_near_duplicates(texts: Sequence[str], enough: float = MIN_SIMILARITY) -
 _MANY = 10  # least number of distinct first texts, and of chains of pairs, per part
 
 
-def indices_by_text(keys: Iterable[str]) -> dict[str, list[int]]:
-    """The indices of the items of each distinct key, compared by `normal_text`, in the order of first
-    occurrence."""
-    return indices_by_key(map(normal_text, keys))
-
-
 def indices_by_key(keys: Iterable[str]) -> dict[str, list[int]]:
-    """The indices of the items of each distinct key."""
+    """The indices of the items of each distinct key, in the order of first occurrence."""
     groups: dict[str, list[int]] = {}
     for number, key in enumerate(keys):
         groups.setdefault(key, []).append(number)
@@ -135,16 +81,10 @@ def chain_keys(pairs: Sequence[tuple[str, str]], parts: int) -> list[str] | None
     firsts = [normal_text(first) for first, _ in pairs]
     if not firsts or len(set(firsts)) < _MANY * parts:
         return None
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
     # A bipartite graph of first texts and unordered pairs; each pair of the data is an edge.
     first_numbers, pair_numbers = (key_numbers(keys) for keys in (firsts, _unordered_words(pairs)))
-    size = first_numbers.max() + pair_numbers.max() + 2
-    graph = csr_array(
-        (np.ones(len(pairs)), (first_numbers, first_numbers.max() + 1 + pair_numbers)), shape=(size, size)
-    )
-    chains = connected_components(graph, directed=False)[1][first_numbers]
+    edges = np.stack([first_numbers, first_numbers.max() + 1 + pair_numbers], axis=1)
+    chains = _connected(edges, edges.max() + 1)[first_numbers]
     sizes = np.bincount(chains)
     most = max(len(pairs) / (2 * max(parts, 1)), np.bincount(first_numbers).max())
     return (
@@ -180,12 +120,6 @@ TRIGRAM_OVERLAP = 0.5
 _LEAST = 4  # texts that a chain may have in a data set of any size
 
 
-def near_duplicate_keys(texts: Sequence[str], strata: Sequence[Hashable] | None = None) -> list[str]:
-    """A group key for each text: near-duplicates share it, and it does not depend on the order of the
-    texts; see `near_duplicate_groups`."""
-    return [*GroupKeys(texts, near_duplicate_groups(texts, strata))]
-
-
 def near_duplicate_groups(
     texts: Sequence[str], strata: Sequence[Hashable] | None = None
 ) -> NDArray[np.int64]:
@@ -204,7 +138,7 @@ def near_duplicate_groups(
     distinct = np.flatnonzero(first == np.arange(len(first)))
     listed = _TextsAt(texts, distinct)
     distinct_strata = None if strata is None else [strata[int(number)] for number in distinct]
-    chains = _connected(_similar_texts(listed), len(distinct))
+    chains = _connected(similar_texts(listed), len(distinct))
     apart = np.isin(chains, _long_chains(chains, distinct_strata))
     leaders = np.arange(len(distinct))
     least: dict[int, tuple[str, int]] = {}
@@ -281,7 +215,7 @@ class _TextsAt:
         return (self.texts[int(place)] for place in self.places)  # a list of places takes 40 bytes a text
 
 
-def _similar_texts(texts: _TextsAt) -> NDArray[np.int64]:
+def similar_texts(texts: "Sequence[str] | _TextsAt") -> NDArray[np.int64]:
     """Pairs of near-duplicates among distinct texts, `[pairs, 2]`; of texts with the same words, each is
     paired with the first alone."""
     digests = text_digests(words_for_comparison(normal_text(text)) for text in texts)
@@ -293,20 +227,14 @@ def _similar_texts(texts: _TextsAt) -> NDArray[np.int64]:
     return np.concatenate([np.stack([first[again], places[again]], axis=1), read[similar]])
 
 
-def near_duplicates_of(texts: Sequence[str]) -> dict[int, list[int]]:
-    """For each of these distinct texts that has near-duplicates, by index, the indices of these; see
-    `find_near_duplicates`."""
-    return find_near_duplicates([words_for_comparison(text) for text in texts], TRIGRAM_OVERLAP)
-
-
-def count_in_long_chains(near_duplicates: Mapping[int, Sequence[int]], strata: Sequence[Hashable]) -> int:
-    """How many distinct texts are in chains that `near_duplicate_keys` splits.
+def count_in_long_chains(pairs: NDArray[np.int64], strata: Sequence[Hashable]) -> int:
+    """How many distinct texts are in chains that `near_duplicate_groups` splits.
 
     Args:
-        near_duplicates: The result of `near_duplicates_of`.
+        pairs: What `similar_texts` returns for the texts.
         strata: The stratum of each text.
     """
-    chains = _chains(near_duplicates, len(strata))
+    chains = _connected(pairs, len(strata))
     return int(np.isin(chains, _long_chains(chains, strata)).sum())
 
 
@@ -319,12 +247,6 @@ def _long_chains(chains: NDArray[np.int64], strata: Sequence[Hashable] | None) -
         (chain, stratum), times = np.unique(np.stack([chains, stratum_numbers]), axis=1, return_counts=True)
         long.append(chain[(times > 1) & (2 * times > np.bincount(stratum_numbers)[stratum])])
     return np.concatenate(long)
-
-
-def _chains(near_duplicates: Mapping[int, Sequence[int]], texts: int) -> NDArray[np.int64]:
-    """The chain number of each of `texts` distinct texts, `[texts]`."""
-    pairs = [(first, second) for first, neighbours in near_duplicates.items() for second in neighbours]
-    return _connected(np.array(pairs, dtype=np.int64).reshape(-1, 2), texts)
 
 
 def _connected(pairs: NDArray[np.int64], texts: int) -> NDArray[np.int64]:

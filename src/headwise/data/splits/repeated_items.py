@@ -9,12 +9,10 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-import numpy as np
-
 from headwise.core.errors import ConfigError
 from headwise.data.items.item_type import ItemType
 from headwise.data.splits.split_config import RepeatedTexts
-from headwise.data.splits.text_signatures import EMPTY_DIGEST, first_places, normal_text, text_digests
+from headwise.data.splits.text_signatures import normal_text, repeated_places, text_digests
 
 
 @dataclass(frozen=True)
@@ -48,20 +46,15 @@ class RepeatedItems:
         if rule == "keep":
             return cls()
         _check_rule(item_type, items, rule)
-        digests = text_digests(_key(item_type, item) for item in items)
-        first = first_places(digests)
-        repeated = (np.bincount(first, minlength=len(first))[first] > 1) & (digests != EMPTY_DIGEST)
-        groups: dict[int, list[int]] = {}
-        for place in np.flatnonzero(repeated).tolist():
-            groups.setdefault(int(first[place]), []).append(place)
+        groups = repeated_places(text_digests(_key(item_type, item) for item in items))
         left_out, tied = set[int](), list[int]()
-        for places in groups.values():
+        for places in groups:
             selected = places[-1]
             if rule == "majority":
                 selected, is_tied = _majority(items, places)
                 tied += [places[0]] * is_tied
             left_out.update(place for place in places if place != selected)
-        return cls([*groups.values()], frozenset(left_out), tied)
+        return cls(groups, frozenset(left_out), tied)
 
     def taken_from(self, items: Sequence[Any]) -> list[Any]:
         """The items without those that are left out."""

@@ -10,6 +10,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -19,7 +20,6 @@ from headwise.core.errors import ConfigError
 from headwise.data.errors import DataError
 from headwise.data.items.examples import TEXTS, DisplayNames, Example
 from headwise.data.splits.duplicates import GroupKeys, group_numbers, key_numbers, near_duplicate_groups
-from headwise.data.splits.label_occurrences import LabelOccurrences
 from headwise.data.splits.text_signatures import normal_text
 
 _PARTS = "train", "dev", "test"
@@ -63,7 +63,8 @@ class _Groups:
         firsts = np.flatnonzero(numbers == np.arange(len(numbers)))
         digests = bytearray()
         for first in firsts.tolist():
-            digests += _random_order_key(seed, normal_text(keys[first]))
+            key = f"{seed}\n{normal_text(keys[first])}".encode("utf-8", "surrogatepass")
+            digests += hashlib.blake2b(key, digest_size=16).digest()
         halves = np.frombuffer(digests, dtype=">u8").reshape(-1, 2)
         order = np.lexsort((halves[:, 1], halves[:, 0]))
         ranks = np.empty(len(order), dtype=np.int64)
@@ -74,7 +75,7 @@ class _Groups:
         stratum_of = [strata[first] for first in members[ends[:-1]].tolist()]
         for group in np.flatnonzero(np.diff(ends) > 1).tolist():
             listed = members[ends[group] : ends[group + 1]].tolist()
-            stratum_of[group] = _most_common_label([strata[item] for item in listed])
+            stratum_of[group] = Counter(strata[item] for item in listed).most_common(1)[0][0]
         codes, names = key_numbers(stratum_of), [*dict.fromkeys(stratum_of)]
         strata_groups = {name: np.flatnonzero(codes == code) for code, name in enumerate(names)}
         return cls(members, ends, group_of, strata_groups)
@@ -89,6 +90,62 @@ class _Groups:
     def items(self, group: int) -> NDArray[np.int64]:
         """The items of a group."""
         return self.members[self.ends[group] : self.ends[group + 1]]
+
+
+@dataclass(frozen=True, eq=False)
+class LabelOccurrences:
+    """The labels of the items of a data set; an item may have several, or none.
+
+    Attributes:
+        items: The item of each occurrence of a label, `[occurrences]`.
+        labels: The number of the label, from 0, `[occurrences]`.
+        count: The number of different labels.
+    """
+
+    items: NDArray[np.int64]
+    labels: NDArray[np.int64]
+    count: int
+
+    @classmethod
+    def of(
+        cls, strata: Sequence[str | None], label_sets: Sequence[Collection[str]] | None
+    ) -> "LabelOccurrences":
+        """The occurrences of the labels of each item; by default strata are labels."""
+        if label_sets is None:
+            label_sets = [() if stratum is None else (stratum,) for stratum in strata]
+        labels = key_numbers([*chain.from_iterable(label_sets)])
+        items = np.repeat(np.arange(len(label_sets)), [len(names) for names in label_sets])
+        return cls(items, labels, int(labels.max(initial=-1)) + 1)
+
+    def missing(self, training: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """The labels that no training item has; `training` marks these items, `[items]`."""
+        counts = np.bincount(self.labels[training[self.items]], minlength=self.count)
+        return np.flatnonzero(counts == 0)
+
+    def first_groups(self, group_of: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The first group with each label, `[labels]`; `group_of` has the group of each item, `[items]`."""
+        first = np.full(self.count, len(group_of))
+        np.minimum.at(first, self.labels, group_of[self.items])
+        return first
+
+    def held_out_groups(
+        self, folds: NDArray[np.int64], group_of: NDArray[np.int64]
+    ) -> list[NDArray[np.int64]]:
+        """The groups of each label that occurs in one fold only, labels of few groups first.
+
+        Args:
+            folds: The fold of each item, `[items]`; -1 is always for training.
+            group_of: The group of each item, `[items]`.
+        """
+        least, most = np.full(self.count, len(folds)), np.full(self.count, -1)
+        np.minimum.at(least, self.labels, folds[self.items])
+        np.maximum.at(most, self.labels, folds[self.items])
+        lost = np.flatnonzero((least == most) & (most >= 0))
+        entries = np.flatnonzero(np.isin(self.labels, lost))
+        entries = entries[np.argsort(self.labels[entries], kind="stable")]
+        ends = np.searchsorted(self.labels[entries], lost, side="right")
+        groups = np.split(group_of[self.items[entries]], ends[:-1]) if len(lost) else []
+        return sorted(map(np.unique, groups), key=len)
 
 
 def split_items(
@@ -127,7 +184,7 @@ def split_items(
     """
     sizes = {"test": _part_size(test, len(items), "test"), "dev": _part_size(dev, len(items), "dev")}
     groups = _Groups.of(keys, strata, seed)
-    classes, occurrences = groups.strata, _occurrences(strata, labels)
+    classes, occurrences = groups.strata, LabelOccurrences.of(strata, labels)
     parts_of_own = "give the parts as files" if path else "give dev=(X, y)"
     advice = f"add {nouns.many}, ask for smaller parts, or {parts_of_own}"
     if len(classes) > 1 and len(items) < 2 * len(classes):
@@ -196,7 +253,7 @@ def fold_items(
         for group in stratum_groups.tolist():
             folds[groups.items(group)] = place % count
             place += 1
-    for with_label in _occurrences(strata, labels).held_out_groups(folds, groups.group_of):
+    for with_label in LabelOccurrences.of(strata, labels).held_out_groups(folds, groups.group_of):
         first_items = groups.members[groups.ends[with_label]]
         if (folds[first_items] >= 0).all():  # else a group was kept for another label that it has
             folds[groups.items(int(with_label[0]))] = -1
@@ -223,25 +280,6 @@ def _part_size(size: float | int, total: int, name: str) -> int:
     if size < 0 or (isinstance(size, float) and size >= 1 and size != int(size)):
         raise ConfigError(f"{name} size {size}; expected a share below 1 or a number")
     return round(size * total) if size < 1 else int(size)
-
-
-def _random_order_key(seed: int, key: str) -> bytes:
-    """The sort key that puts group keys in random order."""
-    key = f"{seed}\n{key}"
-    return hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-
-
-def _occurrences(
-    strata: Sequence[str | None], labels: Sequence[Collection[str]] | None
-) -> LabelOccurrences:
-    """The occurrences of labels; by default strata are labels."""
-    if labels is None:
-        labels = [() if stratum is None else (stratum,) for stratum in strata]
-    return LabelOccurrences.of(labels)
-
-
-def _most_common_label(labels: Sequence[str | None]) -> str | None:
-    return Counter(labels).most_common(1)[0][0]
 
 
 def _fill_part(

@@ -110,6 +110,16 @@ EMPTY_DIGEST = text_digests([""])[0]
 """The digest of a text without characters."""
 
 
+def repeated_places(digests: NDArray[np.uint64]) -> list[list[int]]:
+    """The indices of equal digests, a list for each that occurs several times; not of empty texts."""
+    first = first_places(digests)
+    repeated = np.flatnonzero((np.bincount(first, minlength=1)[first] > 1) & (digests != EMPTY_DIGEST))
+    groups: dict[int, list[int]] = {}
+    for place, group in zip(repeated.tolist(), first[repeated].tolist(), strict=True):
+        groups.setdefault(group, []).append(place)
+    return [*groups.values()]
+
+
 @dataclass(frozen=True)
 class TextTrigrams:
     """The trigrams of texts, by which near-duplicates are found.
