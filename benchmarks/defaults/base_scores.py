@@ -19,7 +19,8 @@ from benchmarks.defaults.default_sets import load, subset
 from benchmarks.defaults.default_vectors import cached_minilm
 from headwise.core.errors import HeadwiseError
 from headwise.core.tokenizer import get_tokenizer
-from headwise.text.static_embeddings import find_base, load_base
+from headwise.text.static_embeddings.base_folder import load_base
+from headwise.text.static_embeddings.installed_bases import find_base
 
 SETS = (
     *(f"mtl16/{own}" for own in ("MR", "apparel", "books", "music")),

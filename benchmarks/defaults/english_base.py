@@ -22,7 +22,7 @@ from benchmarks import DATA
 from benchmarks.common.english_teachers import TEACHERS, minilm_folder, mpnet_folder
 from benchmarks.defaults.english_sentences import corpus_sentences, opinions, requests, settings
 from headwise.app.cli.pretrain_command import PretrainProgress
-from headwise.text.static_embeddings import save_base
+from headwise.text.static_embeddings.base_folder import save_base
 from headwise.text.static_embeddings.word_groups import WordClusters
 from headwise.training.pretraining import (
     CardNotes,

@@ -48,8 +48,9 @@ from headwise.nn.encoders.encoder_configs import MSTransformerConfig
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import TextClassifierModel
 from headwise.nn.task_layers.layer_configs import ClassifierConfig
-from headwise.text.static_embeddings import find_base, load_base
 from headwise.text.static_embeddings.base_encoder import BaseEncoder, add_encoder
+from headwise.text.static_embeddings.base_folder import load_base
+from headwise.text.static_embeddings.installed_bases import find_base
 from headwise.text.text_configs import BaseConfig, WordConfig
 from headwise.text.vocabulary import Vocabulary
 from headwise.training.pretraining.base_config import TeacherConfig

@@ -26,9 +26,8 @@ from numpy.typing import NDArray
 from benchmarks.common.e5_teacher import TEACHER, e5_folder
 from benchmarks.defaults.multilingual_words import LANGUAGES, word_sequences, word_shares
 from headwise.core.version import __version__
-from headwise.text.static_embeddings import StaticEmbeddings, load_base, save_base
-from headwise.text.static_embeddings.base_folder import ABOUT
-from headwise.text.static_embeddings.base_vectors import QuantizedMatrix
+from headwise.text.static_embeddings.base_folder import ABOUT, load_base, save_base
+from headwise.text.static_embeddings.base_vectors import QuantizedMatrix, StaticEmbeddings
 from headwise.training.pretraining.base_config import StudentConfig, TeacherConfig, card
 from headwise.training.pretraining.cbow import common_weights, word_ngrams
 from headwise.training.pretraining.corpus import PassageEncoder

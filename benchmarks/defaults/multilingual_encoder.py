@@ -44,8 +44,9 @@ from benchmarks.defaults.english_encoder import (
 from benchmarks.defaults.multilingual_base import normalized
 from benchmarks.defaults.multilingual_sentences import EACH, NAMES, program_sentences
 from headwise.core.tokenizer import get_tokenizer
-from headwise.text.static_embeddings import StaticEmbeddings, load_base, save_base
 from headwise.text.static_embeddings.base_encoder import add_encoder
+from headwise.text.static_embeddings.base_folder import load_base, save_base
+from headwise.text.static_embeddings.base_vectors import StaticEmbeddings
 from headwise.text.static_embeddings.installed_bases import merge_bases
 from headwise.training.pretraining.work_folder import atomic_path
 

@@ -26,7 +26,7 @@ from sklearn.preprocessing import normalize
 from benchmarks.common.accuracy_tables import print_header, print_row
 from benchmarks.defaults.default_sets import Part, load, subset
 from headwise import TextClassifier
-from headwise.text.static_embeddings import vectors_of_texts
+from headwise.text.static_embeddings.base_choice import vectors_of_texts
 
 SYSTEMS = ("base", "scores", "encode", "TF-IDF")
 

@@ -3,8 +3,7 @@
 import numpy as np
 
 from benchmarks.defaults.multilingual_encoder import code_switched, nearest_words
-from headwise.text.static_embeddings import StaticEmbeddings
-from headwise.text.static_embeddings.base_vectors import QuantizedMatrix
+from headwise.text.static_embeddings.base_vectors import QuantizedMatrix, StaticEmbeddings
 
 
 def base(name: str, vectors: dict[str, tuple[float, float]]) -> StaticEmbeddings:

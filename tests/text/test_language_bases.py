@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from headwise.text.static_embeddings import load_base, open_base
+from headwise.text.static_embeddings.base_folder import load_base
+from headwise.text.static_embeddings.installed_bases import open_base
 
 ROOT = Path(__file__).parents[2] / "bases"
 NAMES = sorted(path.parent.name for path in ROOT.glob("*/base.json"))

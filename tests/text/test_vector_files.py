@@ -68,25 +68,11 @@ def test_more_rows_than_a_block(write):
     rows = [f"w{i} " + " ".join(map(repr, map(float, row))) for i, row in enumerate(matrix)]
     path = write("\n".join(rows))
     _same(load_vectors(path), [f"w{i}" for i in range(1500)], matrix)
-    only = {"w3", "w1499", "nowhere"}
-    _same(load_vectors(path, only=only), ["w3", "w1499"], matrix[[3, 1499]])
-    _same(load_vectors(path, limit=600), [f"w{i}" for i in range(600)], matrix[:600])
 
 
-def test_the_first_of_duplicates_wins_and_they_are_counted(write):
-    vectors = load_vectors(write("3 1\na 1\na 2\nb 3\n"))
-    _same(vectors, ["a", "b"], [[1], [3]])
-    assert vectors.duplicates == 1
-
-
-def test_nothing_wanted_is_an_empty_matrix(write):
-    vectors = load_vectors(write("a 1 2\n"), only=set())
-    assert vectors.words == []
-    assert vectors.matrix.shape == (0, 2)
-
-
-def test_rows_that_are_not_wanted_may_hold_anything(write):
-    _same(load_vectors(write("a 1 2\nb x nan\n"), only={"a"}), ["a"], [[1, 2]])
+def test_the_first_of_duplicates_wins(write):
+    _same(load_vectors(write("3 1\na 1\na 2\nb 3\n")), ["a", "b"], [[1], [3]])
+    assert load_vectors(write("0 2\n\n")).matrix.shape == (0, 2)
 
 
 @pytest.mark.parametrize(
@@ -133,8 +119,6 @@ def test_faults_of_the_file_itself(write, tmp_path: Path):
         load_vectors(write(bytes(broken)))
     with pytest.raises(VectorsError, match="zip archive"):
         load_vectors(write(b"PK\x03\x04rest"))
-    with pytest.raises(VectorsError, match="limit"):
-        load_vectors(write("a 1\n"), limit=0)
 
 
 _WORDS = st.text(
@@ -164,11 +148,7 @@ def test_arrays_with_a_word_list(write, tmp_path: Path, name: str):
     matrix = np.arange(8, dtype=np.float64).reshape(4, 2)
     np.save(tmp_path / "x.npy", matrix)
     write("a\nnew york\r\na\n\x85\n", name)
-    vectors = load_vectors(tmp_path / "x.npy")
-    _same(vectors, ["a", "new york", "\x85"], matrix[[0, 1, 3]])
-    assert vectors.duplicates == 1
-    _same(load_vectors(tmp_path / "x.npy", only={"\x85"}), ["\x85"], matrix[[3]])
-    _same(load_vectors(tmp_path / "x.npy", limit=1), ["a"], matrix[[0]])
+    _same(load_vectors(tmp_path / "x.npy"), ["a", "new york", "\x85"], matrix[[0, 1, 3]])
 
 
 def test_faults_of_arrays(write, tmp_path: Path):
@@ -198,7 +178,6 @@ def test_review_vectors_cover_the_reviews(real_data):
     path, folder = real_data / "vectors" / "reviews_300d.txt.gz", real_data / "mtl16"
     vectors = load_vectors(path)
     assert vectors.matrix.shape == (48_000, 300)
-    assert vectors.duplicates == 0
     assert vectors.words[:4] == ["the", ".", ",", "and"]
     assert vectors.matrix.std() == pytest.approx(1, abs=0.01)
     penn, raw = Counter[str](), Counter[str]()

@@ -37,7 +37,7 @@ from headwise.data.splits.text_signatures import normal_text
 from headwise.linear.linear_fit import LinearExamples, fit_linear
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import TextClassifierModel
-from headwise.text.static_embeddings import StaticEmbeddings
+from headwise.text.static_embeddings.base_vectors import StaticEmbeddings
 from headwise.text.vocabulary import Vocabulary
 from headwise.training.label_names import named_labels, names_are_predictive, with_names
 from headwise.training.linear_probe import FOLDS, fit_linear_probe

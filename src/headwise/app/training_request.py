@@ -31,13 +31,8 @@ from headwise.models.tasks.task import Task
 from headwise.models.tasks.task_settings import Settings, teacher_settings
 from headwise.nn.encoders.encoder_configs import encoder_name
 from headwise.text.parse_files import read_parses, read_phrase_parses
-from headwise.text.static_embeddings import (
-    AUTO,
-    NONE,
-    StaticEmbeddings,
-    check_single_vector_source,
-    choose_base,
-)
+from headwise.text.static_embeddings.base_choice import AUTO, NONE, check_single_vector_source, choose_base
+from headwise.text.static_embeddings.base_vectors import StaticEmbeddings
 from headwise.text.vector_files import load_vectors
 from headwise.text.vocabulary import WordVectors
 from headwise.training.settings import RunConfig

@@ -85,15 +85,14 @@ def original_spans(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, i
     """
     if text.isascii() or not spans:
         return spans
-    replaced, starts = [], list[int]()  # the text after `_replace`, and where each character comes from
-    kept_joiners = _kept_joiners(text)
-    for place, character in enumerate(text):
-        plain = REPLACEMENTS.get(character, character)
-        if character == _JOINER and place not in kept_joiners:
-            plain = ""
-        replaced.append(plain)
-        starts += [place] * len(plain)
-    middle = "".join(replaced)
+    pieces = [REPLACEMENTS.get(character, character) for character in text]
+    offsets = accumulate(map(len, pieces), initial=0)
+    has_joiners = _JOINER in text
+    stray = {match.start() for match in STRAY_JOINER.finditer("".join(pieces))} if has_joiners else ()
+    starts = list[int]()  # where each character of `middle` comes from
+    for place, (piece, offset) in enumerate(zip(pieces, offsets, strict=False)):
+        starts += [place] * (0 if offset in stray else len(piece))
+    middle = _replace(text)
     begins, ends = list[int](), list[int]()  # the part of the text that each character comes from
     for cluster in _clusters(middle):
         first, last = cluster
@@ -110,20 +109,6 @@ def original_spans(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, i
             begins += [starts[first]] * len(composed)
             ends += [starts[last - 1] + 1] * len(composed)
     return [(begins[start], ends[end - 1]) for start, end in spans]
-
-
-def _kept_joiners(text: str) -> set[int]:
-    if _JOINER not in text:
-        return set()
-    pieces = [REPLACEMENTS.get(character, character) for character in text]
-    offsets = [0, *accumulate(map(len, pieces))]
-    plain = "".join(pieces)
-    stray = {match.start() for match in STRAY_JOINER.finditer(plain)}
-    return {
-        place
-        for place, character in enumerate(text)
-        if character == _JOINER and offsets[place] not in stray
-    }
 
 
 def _clusters(text: str) -> list[tuple[int, int]]:

@@ -271,7 +271,7 @@ TOKENIZERS: dict[str, Tokenizer] = {
 
 @contextmanager
 def remembered_words() -> Generator[None]:
-    """Keep the words of texts within this context (see `NormalizingTokenizer.remembered`)."""
+    """Keep the words of texts within this context (see `NormalizingTokenizer.caching`)."""
     with ExitStack() as stack:
         for tokenizer in _NORMALIZING:
             stack.enter_context(tokenizer.caching())

@@ -9,7 +9,7 @@ sentiment trees, each phrase is a subtree of a sentence (`read_phrase_parses`).
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import groupby, islice, pairwise
+from itertools import groupby, islice, pairwise, zip_longest
 from typing import Literal
 
 import numpy as np
@@ -114,19 +114,17 @@ def _words_and_heads(lines: Iterator[Line], path: str, words: Words | None) -> I
             )
         parsed = written.split(" ") if written else []
         heads = validate_heads(head_numbers(numbers, where, len(written) + 2), len(parsed), where)
-        place = None if expected is None else _first_difference(parsed, expected)
-        if expected is not None and place is not None:
+        if (place := _first_difference(parsed, expected)) is not None:
             column = sum(map(len, parsed[:place])) + place + 1
-            raise _word_mismatch_error(parsed, expected, place, f"{where}:{column}")
+            raise _word_mismatch_error(parsed, expected or (), place, f"{where}:{column}")
         yield heads
 
 
 def _read_brackets(lines: Iterator[Line], path: str, words: Words | None) -> Iterator[DependencyHeads]:
     for where, text, expected in lines_of_texts(lines, path, words):
         parsed, heads = constituency_heads(text, where)
-        place = None if expected is None else _first_difference(parsed, expected)
-        if expected is not None and place is not None:
-            raise _word_mismatch_error(parsed, expected, place, where)
+        if (place := _first_difference(parsed, expected)) is not None:
+            raise _word_mismatch_error(parsed, expected or (), place, where)
         yield heads
 
 
@@ -146,7 +144,11 @@ def _conllu(lines: Iterator[Line], path: str, words: Words | None) -> Iterator[D
             count = sum(map(bool, map(len, words)))
             raise ParseError(f"{path}: {read} texts, expected {count}{_HOW_TEXTS}", code="HW234")
         read += 1
-        _check_words(group, text, path)
+        parsed = [word for sentence in group for word in sentence.words]
+        if (place := _first_difference(parsed, text)) is not None:
+            line_numbers = [line for sentence in group for line in sentence.lines]
+            line = line_numbers[min(place, len(line_numbers) - 1)]
+            raise _word_mismatch_error(parsed, text, place, f"{path}:{line}")
         yield _heads_of(group, path)
     rest = next(groups, None)
     if rest is not None:
@@ -184,29 +186,17 @@ def _heads_of(sentences: Sequence[ConlluSentence], path: str) -> DependencyHeads
     return joined_heads(sentence.heads or () for sentence in sentences)
 
 
-def _check_words(sentences: Sequence[ConlluSentence], words: Sequence[str], path: str) -> None:
-    parsed = [word for sentence in sentences for word in sentence.words]
-    lines = [line for sentence in sentences for line in sentence.lines]
-    place = _first_difference(parsed, words)
-    if place is not None:
-        line = lines[place] if place < len(parsed) else lines[-1]
-        raise _word_mismatch_error(parsed, words, place, f"{path}:{line}")
-
-
-def _first_difference(parsed: Sequence[str], words: Sequence[str]) -> int | None:
-    """Index of the first word that differs between the parse and the text; None if all are equal."""
-    for place, (word, expected) in enumerate(zip(parsed, words, strict=False)):
-        if word != expected:
-            return place
-    return None if len(parsed) == len(words) else min(len(parsed), len(words))
+def _first_difference(parsed: Sequence[str], words: Sequence[str] | None) -> int | None:
+    """Index of the first word that differs between the parse and the text, if its words are known; None if
+    all are equal."""
+    pairs = () if words is None else zip_longest(parsed, words)
+    return next((place for place, (word, expected) in enumerate(pairs) if word != expected), None)
 
 
 def _word_mismatch_error(parsed: Sequence[str], words: Sequence[str], place: int, where: str) -> ParseError:
-    def shown(of: Sequence[str]) -> str:
-        return repr(of[place][:40]) if place < len(of) else "missing"
-
+    shown = [repr(of[place][:40]) if place < len(of) else "missing" for of in (parsed, words)]
     return ParseError(
-        f"{where}: word {place + 1} of the parse is {shown(parsed)}, of the text {shown(words)} "
+        f"{where}: word {place + 1} of the parse is {shown[0]}, of the text {shown[1]} "
         f"({len(parsed)} and {len(words)} words); parse the text with the same words that the model reads, "
         "or give the words of the parses as texts and read them with the tokenizer 'whitespace'",
         code="HW236",

@@ -6,7 +6,7 @@ import lzma
 import warnings
 import zlib
 from collections import Counter
-from collections.abc import Callable, Container, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from functools import partial
 from io import BufferedReader
@@ -21,9 +21,7 @@ from headwise.data.files.unpacking import XzFile
 from headwise.text.vocabulary import VectorsError, WordVectors
 
 
-def load_vectors(
-    path: str | Path, *, only: Container[str] | None = None, limit: int | None = None
-) -> WordVectors:
+def load_vectors(path: str | Path) -> WordVectors:
     """Read word vectors.
 
     Text files have one word and its numbers a line, separated by spaces (GloVe), with or without
@@ -32,20 +30,13 @@ def load_vectors(
     `x.txt` beside it, one a line. Bytes that are not UTF-8 become U+FFFD in the words. Of a word
     that occurs twice, the first row counts.
 
-    Args:
-        path: The file.
-        only: Keep these words, spelled as in the file; numbers of other rows are not looked at.
-        limit: Stop after this many words are kept.
-
     Raises:
         VectorsError: The file is missing, damaged, empty, or a row is not a word with as many
             finite numbers as the other rows. The message gives `path:line`.
     """
     path = Path(path)
-    if limit is not None and limit < 1:
-        raise VectorsError(f"The limit on word vectors must be 1 or more, not {limit}.")
     if path.suffix == ".npy":
-        return _load_array(path, only, limit)
+        return _load_array(path)
     with _open(path) as file:
         stream = _read_lines(path, file)
         first = list(islice(stream, 33))
@@ -54,17 +45,14 @@ def load_vectors(
             header = None  # `7 1` is the word "7" with a one-dimensional vector
         lines = chain(first, stream) if header is None else chain(first[1:], stream)
         start = 1 if header is None else 2
-        words, blocks, duplicates, rows, complete = _read_rows(
-            path, enumerate(lines, start), size, only, limit
-        )
-    if header is not None and complete and rows != header:
+        words, blocks, rows = _read_rows(path, enumerate(lines, start), size)
+    if header is not None and rows != header:
         raise VectorsError(
             f"{path}:1: the first line promises {header} words, but {rows} follow. "
             "The file may have been cut off: fetch it again, or correct its first line.",
             code="HW205",
         )
-    matrix = np.concatenate(blocks) if blocks else np.empty((0, size), dtype=np.float32)
-    return WordVectors(words, matrix, duplicates)
+    return WordVectors(words, np.concatenate(blocks))
 
 
 _LONGEST = 1 << 24  # bytes of a line
@@ -162,19 +150,13 @@ _BLOCK = 512
 
 
 def _read_rows(
-    path: Path,
-    lines: Iterator[tuple[int, bytes]],
-    size: int,
-    only: Container[str] | None,
-    limit: int | None,
-) -> tuple[list[str], list[NDArray[np.float32]], int, int, bool]:
-    """The selected words, their vectors in blocks, the number of duplicates and of rows read, and whether
-    the whole file was read."""
+    path: Path, lines: Iterator[tuple[int, bytes]], size: int
+) -> tuple[list[str], list[NDArray[np.float32]], int]:
+    """The different words, their vectors in blocks, and the number of rows."""
     words: dict[str, None] = {}
-    blocks: list[NDArray[np.float32]] = []
+    blocks = [np.empty((0, size), dtype=np.float32)]
     pending: list[tuple[int, bytes]] = []
-    duplicates = rows = 0
-    complete = True
+    rows = 0
     for number, line in lines:
         row = line.rstrip()
         if not row:
@@ -182,19 +164,15 @@ def _read_rows(
         rows += 1
         word, numbers = _split_row(path, number, row, size)
         if word in words:
-            duplicates += 1
-        elif only is None or word in only:
-            words[word] = None
-            pending.append((number, numbers))
-            if len(pending) == _BLOCK:
-                blocks.append(_parse(path, pending, size))
-                pending = []
-            if len(words) == limit:
-                complete = False
-                break
+            continue
+        words[word] = None
+        pending.append((number, numbers))
+        if len(pending) == _BLOCK:
+            blocks.append(_parse(path, pending, size))
+            pending = []
     if pending:
         blocks.append(_parse(path, pending, size))
-    return list(words), blocks, duplicates, rows, complete
+    return list(words), blocks, rows
 
 
 def _split_row(path: Path, number: int, row: bytes, size: int) -> tuple[str, bytes]:
@@ -252,7 +230,7 @@ def _shown_bytes(text: bytes) -> str:
     return repr(text[:40].decode("utf-8", "replace"))
 
 
-def _load_array(path: Path, only: Container[str] | None, limit: int | None) -> WordVectors:
+def _load_array(path: Path) -> WordVectors:
     """An array `x.npy` with one word per line in `x.words.txt` or `x.txt`."""
     places = [path.with_suffix(".words.txt"), path.with_suffix(".txt")]
     words_path = next((place for place in places if place.is_file()), None)
@@ -279,14 +257,8 @@ def _load_array(path: Path, only: Container[str] | None, limit: int | None) -> W
     if not words:
         raise VectorsError(f"{path} is empty: a row for each word is expected.", code="HW201")
     rows: dict[str, int] = {}
-    duplicates = 0
     for row, word in enumerate(words):
-        if word in rows:
-            duplicates += 1
-        elif only is None or word in only:
-            rows[word] = row
-            if len(rows) == limit:
-                break
+        rows.setdefault(word, row)
     chosen = np.fromiter(rows.values(), dtype=np.intp, count=len(rows))
     with np.errstate(over="ignore"):
         matrix = np.asarray(array[chosen], dtype=np.float32)
@@ -298,4 +270,4 @@ def _load_array(path: Path, only: Container[str] | None, limit: int | None) -> W
             "infinite number or one too large for float32. Correct or remove it.",
             code="HW204",
         )
-    return WordVectors(list(rows), matrix, duplicates)
+    return WordVectors(list(rows), matrix)

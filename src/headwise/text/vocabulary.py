@@ -35,12 +35,10 @@ class WordVectors:
     Attributes:
         words: The words, each once, in the order of the file (usually most frequent first).
         matrix: Their vectors, float32 `[words, size]`.
-        duplicates: Rows of the file that were left out because their word had come before.
     """
 
     words: list[str]
     matrix: NDArray[np.float32]
-    duplicates: int = 0
     _rows: dict[str, int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -83,11 +81,6 @@ class WordVectors:
         for row, word in enumerate(self.words):
             first_rows.setdefault(normalize_spelling(word).lower(), row)
         return first_rows
-
-    def lookup(self, word: str) -> NDArray[np.float32] | None:
-        """The vector of `word` `[size]`, found as `row` finds it, or None."""
-        row = self.row(word)
-        return None if row is None else self.matrix[row]
 
 
 _FEW_KNOWN = 50.0

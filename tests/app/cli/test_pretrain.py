@@ -3,7 +3,7 @@ import os
 import pytest
 
 from headwise.app.cli import main
-from headwise.text.static_embeddings import load_base
+from headwise.text.static_embeddings.base_folder import load_base
 
 SMALL = ["--words", "20", "--size", "6", "--subwords", "32", "--rarest", "1"]
 

@@ -16,9 +16,10 @@ from headwise.data.splits.data_parts import DataParts
 from headwise.linear import baselines
 from headwise.linear.baselines import fit_baseline
 from headwise.nn.embeddings.base_embedding import BaseEmbedding
-from headwise.text.static_embeddings import StaticEmbeddings, choose_base, open_base, save_base
-from headwise.text.static_embeddings.base_choice import MIN_COVERAGE
-from headwise.text.static_embeddings.base_vectors import QuantizedMatrix
+from headwise.text.static_embeddings.base_choice import MIN_COVERAGE, choose_base
+from headwise.text.static_embeddings.base_folder import save_base
+from headwise.text.static_embeddings.base_vectors import QuantizedMatrix, StaticEmbeddings
+from headwise.text.static_embeddings.installed_bases import open_base
 from headwise.training import fit as fit_room
 from headwise.training import loop
 from headwise.training.loop import REFIT_FOLDER

@@ -22,15 +22,15 @@ from headwise.nn.encoders.encoder_configs import MSTransformerConfig
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import TextClassifierModel
 from headwise.nn.task_layers.layer_configs import ClassifierConfig
-from headwise.text.static_embeddings import BaseError, StaticEmbeddings, load_base, open_base, save_base
 from headwise.text.static_embeddings.base_encoder import (
     BaseEncoder,
     add_encoder,
     load_base_encoder,
     open_base_encoder,
 )
-from headwise.text.static_embeddings.base_folder import ENCODER
-from headwise.text.static_embeddings.base_vectors import QuantizedMatrix
+from headwise.text.static_embeddings.base_folder import ENCODER, load_base, save_base
+from headwise.text.static_embeddings.base_vectors import BaseError, QuantizedMatrix, StaticEmbeddings
+from headwise.text.static_embeddings.installed_bases import open_base
 from headwise.text.text_configs import BaseConfig, WordConfig
 from headwise.text.vocabulary import Vocabulary
 from headwise.training import fit as fit_module

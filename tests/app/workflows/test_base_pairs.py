@@ -10,8 +10,8 @@ from headwise.data.items.examples import Pair
 from headwise.linear.pair_features import NUMBERS, dense_pair_features
 from headwise.models.word_attributions import attribute_words
 from headwise.runtime import pair_outputs as pair_reads
-from headwise.text.static_embeddings import StaticEmbeddings, save_base
-from headwise.text.static_embeddings.base_vectors import QuantizedMatrix
+from headwise.text.static_embeddings.base_folder import save_base
+from headwise.text.static_embeddings.base_vectors import QuantizedMatrix, StaticEmbeddings
 from headwise.training import text_objectives as reading
 
 SMALL = {

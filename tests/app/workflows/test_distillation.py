@@ -16,7 +16,7 @@ from headwise.app.workflows.train import train_files
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.data.errors import DataError
 from headwise.models.tasks import task_settings as defaults
-from headwise.text.static_embeddings import open_base
+from headwise.text.static_embeddings.installed_bases import open_base
 from headwise.training import fit as training_fit
 from headwise.training.pretraining.base_config import TeacherConfig
 from headwise.training.settings import DistillationConfig

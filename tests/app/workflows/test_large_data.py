@@ -13,8 +13,8 @@ from headwise.linear import large_fit
 from headwise.models.label_evaluation import SingleLabelEvaluation
 from headwise.runtime import ensemble_outputs
 from headwise.text import on_demand_texts
-from headwise.text.static_embeddings import StaticEmbeddings, save_base
-from headwise.text.static_embeddings.base_vectors import QuantizedMatrix
+from headwise.text.static_embeddings.base_folder import save_base
+from headwise.text.static_embeddings.base_vectors import QuantizedMatrix, StaticEmbeddings
 from headwise.training import ensembles
 
 WORDS = ("good", "fine", "great", "bad", "poor", "awful", "film", "book", "this", "is")

@@ -20,8 +20,8 @@ from headwise.nn.encoders.encoder_configs import WindowsConfig
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import TextClassifierModel
 from headwise.nn.task_layers.layer_configs import ClassifierConfig
-from headwise.text.static_embeddings import StaticEmbeddings, save_base
-from headwise.text.static_embeddings.base_vectors import QuantizedMatrix
+from headwise.text.static_embeddings.base_folder import save_base
+from headwise.text.static_embeddings.base_vectors import QuantizedMatrix, StaticEmbeddings
 from headwise.text.text_configs import WordConfig
 from headwise.text.vocabulary import Vocabulary
 

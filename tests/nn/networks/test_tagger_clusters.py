@@ -21,8 +21,8 @@ from headwise.nn.networks.linear_members import TagLinearBuffers
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.tag_model import TagModel
 from headwise.text.character_features import Alphabet
-from headwise.text.static_embeddings import StaticEmbeddings, save_base
-from headwise.text.static_embeddings.base_vectors import QuantizedMatrix
+from headwise.text.static_embeddings.base_folder import save_base
+from headwise.text.static_embeddings.base_vectors import QuantizedMatrix, StaticEmbeddings
 from headwise.text.static_embeddings.word_groups import (
     CLUSTER_ROWS,
     LEVELS,

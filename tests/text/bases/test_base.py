@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save
 
-from headwise.text.static_embeddings import BaseError, StaticEmbeddings, load_base, save_base
-from headwise.text.static_embeddings.base_vectors import QuantizedMatrix
+from headwise.text.static_embeddings.base_folder import load_base, save_base
+from headwise.text.static_embeddings.base_vectors import BaseError, QuantizedMatrix, StaticEmbeddings
 from headwise.text.static_embeddings.word_groups import WordClusters, word_hash
 
 WORDS = ("good", "so", "well", "made", "happy", "u.s")
@@ -34,7 +34,7 @@ def test_a_table_is_near_its_rows():
     [("Good", "good"), ("soooo", "so"), ("#happy", "happy"), ("U.S.", "u.s"), ("*so*", "so")],
 )
 def test_other_spellings_of_listed_words(base, word, listed):
-    assert base.piece(word).rows == (WORDS.index(listed),)
+    assert base.compositions([word]).rows.tolist() == [WORDS.index(listed)]
     assert word in base
 
 

@@ -8,8 +8,12 @@ from headwise import TextClassifier
 from headwise.nn.embeddings.base_embedding import BaseEmbedding
 from headwise.nn.layout import Layout
 from headwise.nn.ragged import Ragged
-from headwise.text.static_embeddings import BaseError, StaticEmbeddings
-from headwise.text.static_embeddings.base_vectors import BaseTokens, QuantizedMatrix
+from headwise.text.static_embeddings.base_vectors import (
+    BaseError,
+    BaseTokens,
+    QuantizedMatrix,
+    StaticEmbeddings,
+)
 from headwise.text.text_configs import BaseConfig
 
 WORDS = ("good", "bad", "well", "made")

@@ -11,7 +11,7 @@ import transformers
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.errors import DataError
-from headwise.text.static_embeddings import load_base
+from headwise.text.static_embeddings.base_folder import load_base
 from headwise.training.pretraining import (
     CardNotes,
     ContextConfig,

@@ -44,8 +44,8 @@ from headwise.runtime.outputs import (
     item_predictions,
 )
 from headwise.text.on_demand_texts import OnDemandTexts, encode_texts
-from headwise.text.static_embeddings import BaseError
 from headwise.text.static_embeddings.base_encoder import BaseEncoder, open_base_encoder
+from headwise.text.static_embeddings.base_vectors import BaseError
 from headwise.text.vocabulary import Vocabulary
 
 _TEXTS_AT_ONCE = 1_024  # whose vectors are computed together

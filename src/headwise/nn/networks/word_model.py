@@ -22,7 +22,7 @@ from headwise.nn.networks.base_model import BaseModel
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.ragged import Ragged
 from headwise.text.parsing import new_parser
-from headwise.text.static_embeddings import open_base
+from headwise.text.static_embeddings.installed_bases import open_base
 from headwise.text.text_features import TextFeatures
 from headwise.text.vocabulary import Vocabulary
 

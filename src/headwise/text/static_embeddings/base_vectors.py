@@ -38,7 +38,6 @@ class BaseError(HeadwiseError):
 
 
 Floats = NDArray[np.float32]
-_CACHED = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -69,20 +68,6 @@ class QuantizedMatrix:
 
 
 @dataclass(frozen=True)
-class WordComposition:
-    """How the vector of a word is composed.
-
-    Attributes:
-        rows: Numbers of the vectors whose mean is the vector of the word. Numbers below the number of
-            listed words are words, those above are subword buckets.
-        weight: Weight of the word in the mean of its text.
-    """
-
-    rows: tuple[int, ...]
-    weight: float
-
-
-@dataclass(frozen=True)
 class StaticEmbeddings:
     """Static embeddings of words and of character n-grams.
 
@@ -106,8 +91,6 @@ class StaticEmbeddings:
     groups: WordClusters | None = None
     encoder: Mapping[str, JsonObject] = field(default_factory=dict)
     _numbers: dict[str, int] = field(init=False, repr=False, compare=False)
-    _cache: dict[str, WordComposition] = field(init=False, repr=False, compare=False, default_factory=dict)
-
     _compositions: "_CompositionMemo" = field(
         init=False, repr=False, compare=False, default_factory=lambda: _CompositionMemo()
     )
@@ -129,23 +112,7 @@ class StaticEmbeddings:
 
     def __contains__(self, word: str) -> bool:
         """Whether the base lists the word or another spelling of it."""
-        rows = self.piece(word).rows
-        return len(rows) == 1 and rows[0] < len(self.words)  # else the one run of letters of a short word
-
-    def piece(self, word: str) -> WordComposition:
-        """The composition of a word as written."""
-        piece = self._cache.get(word)
-        if piece is None:
-            piece = self._piece(normalize_spelling(word.lower()))
-            if len(self._cache) < _CACHED:
-                self._cache[word] = piece
-        return piece
-
-    def _piece(self, word: str) -> WordComposition:
-        if listed := self._listed(word):
-            return WordComposition(tuple(listed), float(self.weights[listed].sum()))
-        runs, _ = subword_buckets([word], len(self.subwords))
-        return WordComposition(tuple((len(self.words) + runs).tolist()), float(self.weights[-1]))
+        return len(self._listed(normalize_spelling(word.lower()))) == 1  # a compound has several
 
     def _listed(self, word: str) -> list[int]:
         """The number of a word in its plain spelling, or those of the parts of a compound; empty if neither
@@ -226,7 +193,8 @@ class DistinctWords:
     """Distinct words, each composed as the mean of vectors of a base.
 
     Attributes:
-        rows: Numbers of the vectors, word after word, int32.
+        rows: Numbers of the vectors, word after word, int32. Numbers below the number of listed words are
+            words, those above are subword buckets.
         ends: Where the rows of each word begin, and the end, int64 `[kinds + 1]`.
         weights: Weights of the words, float32 `[kinds]`.
         vectors: Cache of the word vectors, `[kinds, size]`; None until they are computed.

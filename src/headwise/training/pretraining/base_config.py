@@ -12,7 +12,7 @@ from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.core.tokenizer import get_tokenizer
 
 if TYPE_CHECKING:
-    from headwise.text.static_embeddings import StaticEmbeddings
+    from headwise.text.static_embeddings.base_vectors import StaticEmbeddings
 
 
 class PretrainError(HeadwiseError):

@@ -19,9 +19,8 @@ from headwise.core.tokenizer import get_tokenizer
 from headwise.core.version import __version__
 from headwise.data.columns.reading_options import DEFAULT_READ_OPTIONS, ReadOptions
 from headwise.data.files.compression import read_once
-from headwise.text.static_embeddings import StaticEmbeddings, save_base
-from headwise.text.static_embeddings.base_folder import ABOUT
-from headwise.text.static_embeddings.base_vectors import QuantizedMatrix
+from headwise.text.static_embeddings.base_folder import ABOUT, save_base
+from headwise.text.static_embeddings.base_vectors import QuantizedMatrix, StaticEmbeddings
 from headwise.text.static_embeddings.word_groups import LEVELS, WordClusters
 from headwise.training.pretraining.base_config import CardNotes, PretrainConfig, PretrainError, card
 from headwise.training.pretraining.cbow import (

@@ -33,8 +33,8 @@ from headwise.data.files.archives import split_member
 from headwise.data.files.compression import open_bytes
 from headwise.data.files.fingerprint import file_sha256
 from headwise.data.files.tables import table_kind
-from headwise.text.static_embeddings import StaticEmbeddings, load_base
-from headwise.text.static_embeddings.base_folder import ABOUT, FILES
+from headwise.text.static_embeddings.base_folder import ABOUT, FILES, load_base
+from headwise.text.static_embeddings.base_vectors import StaticEmbeddings
 from headwise.training.pretraining.base_config import PretrainConfig, PretrainError
 
 MARK = "headwise-pretrain.json"
