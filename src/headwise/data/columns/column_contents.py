@@ -1,7 +1,7 @@
 """What the first cells of a column tell of it: a text, a label, a number, a date, the id of a record."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -56,7 +56,7 @@ class Column:
     def is_mostly_filled(self) -> bool:
         """Whether at least half of the cells are not empty: a sparse column of remarks is not the text
         column."""
-        return 2 * sum(map(bool, map(str.strip, self.values))) >= len(self.values)
+        return 2 * len(self.filled) >= len(self.values)
 
     @cached_property
     def distinct(self) -> int:
@@ -66,6 +66,15 @@ class Column:
     def has_letters(self) -> bool:
         return any(character.isalpha() for value in self.values for character in value)
 
+    @cached_property
+    def filled(self) -> list[str]:
+        """The values without white space at their ends, but for those that are empty."""
+        return [stripped for value in self.values if (stripped := value.strip())]
+
+    def _are_all(self, kinds: Sequence[Callable[[str], bool]]) -> bool:
+        """Whether all values that are not empty are of one of these kinds; not if there is none."""
+        return bool(self.filled) and any(all(map(is_kind, self.filled)) for is_kind in kinds)
+
     @property
     def varies(self) -> bool:
         """Whether two cells that are not empty differ."""
@@ -74,8 +83,7 @@ class Column:
     @property
     def parts_of_data(self) -> list[str]:
         """The names of parts of data, such as train and test, if the values are nothing else."""
-        full = list(dict.fromkeys(value.strip() for value in self.values if value.strip()))
-        return full if all(map(_is_part_of_data, full)) else []
+        return [*dict.fromkeys(self.filled)] if self._are_all([_is_part_of_data]) else []
 
     @property
     def has_unique_words(self) -> bool:
@@ -104,23 +112,18 @@ class Column:
     def identifies(self) -> bool:
         """Whether the values number, date or link the records, or are structures: they are never the
         text."""
-        full = [value.strip() for value in self.values if value.strip()]
-        if not full:
-            return False
-        kinds = any(all(map(is_kind, full)) for is_kind in _NEVER_TEXTS)
-        return kinds or _are_codes(full) or self._holds_languages
+        codes = bool(self.filled) and _are_codes(self.filled)
+        return codes or self._are_all(_NEVER_TEXTS) or self._holds_languages
 
     @property
     def is_machine_written(self) -> bool:
         """Whether the values are links, dates, addresses or hashes."""
-        full = [value.strip() for value in self.values if value.strip()]
-        return bool(full) and any(all(map(is_kind, full)) for is_kind in MACHINE_WRITTEN)
+        return self._are_all(MACHINE_WRITTEN)
 
     @property
     def names_files(self) -> bool:
         """Whether the values are links or names of files, in which texts may stand."""
-        full = [value.strip() for value in self.values if value.strip()]
-        return bool(full) and any(all(map(is_kind, full)) for is_kind in (is_link, _is_file))
+        return self._are_all((is_link, _is_file))
 
     @property
     def is_prose(self) -> bool:
@@ -132,24 +135,20 @@ class Column:
     def is_never_label(self) -> bool:
         """Whether the name or the values say that it is no label: dates, links, addresses, files, hashes,
         counts of votes."""
-        full = [value.strip() for value in self.values if value.strip()]
-        if full and any(all(map(is_kind, full)) for is_kind in _NEVER_LABELS):
+        if self._are_all(_NEVER_LABELS):
             return True
         return is_never_label(self.name, numbers=self.numbers) or self._holds_languages
 
     @property
     def _holds_languages(self) -> bool:
         named = not _LANGUAGES.isdisjoint(normal_name(self.name).split("_"))
-        return named and all(
-            _LANGUAGE_CODE.fullmatch(value.strip()) for value in self.values if value.strip()
-        )
+        return named and self._are_all([_is_language_code])
 
     @property
     def holds_objects(self) -> bool:
         """Whether all values that are not empty are objects or lists of objects, such as spans."""
-        full = [value.strip() for value in self.values if value.strip()]
-        objects = any(value.startswith(("{", "[{")) for value in full)
-        return objects and all(value == "[]" or _is_structure(value) for value in full)
+        objects = any(value.startswith(("{", "[{")) for value in self.filled)
+        return objects and all(value == "[]" or _is_structure(value) for value in self.filled)
 
     @property
     def has_few_values(self) -> bool:
@@ -170,8 +169,8 @@ class Column:
     @property
     def counts(self) -> bool:
         """Whether all values are whole numbers, some of them of two digits or more."""
-        full = [value.strip().lstrip("-") for value in self.values if value.strip()]
-        return all(map(str.isdecimal, full)) and max(map(len, full), default=0) > 1
+        digits = [value.lstrip("-") for value in self.filled]
+        return all(map(str.isdecimal, digits)) and max(map(len, digits), default=0) > 1
 
     @property
     def is_decimal(self) -> bool:
@@ -187,60 +186,37 @@ class Column:
         return 2 * sum(numeric) > len(numeric)
 
 
-_CODE = lazy_pattern(r"(?=\D*\d)[\w.:/#{}-]+|[0-9A-Fa-f]{8,}")
+def _matching(pattern: str, flags: int = 0) -> Callable[[str], bool]:
+    """A function that says whether a pattern matches all of a value."""
+    compiled = lazy_pattern(pattern, flags)
+    return lambda value: compiled.fullmatch(value) is not None
+
+
 _CLOCK = r"\d\d?:\d\d(:\d\d([.,]\d+)?)?( ?[ap]m)?"
 _MONTH = "(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\\.?"
 _ZONE = r"(Z|UTC|(GMT)?[+-]\d\d?(:?\d\d)?)"
-_DATE = lazy_pattern(
+is_date = _matching(
     rf"(\d{{4}}[-/]\d\d?[-/]\d\d?|\d\d?[./-]\d\d?[./-]\d{{2,4}})([T ]+{_CLOCK} ?{_ZONE}?)?"
     rf"|{_CLOCK}|((mon|tue|wed|thu|fri|sat|sun)[a-z]*,? )?(\d\d? )?{_MONTH} (\d\d?(st|nd|rd|th)?,? )?"
     rf"({_CLOCK} ([A-Z]{{3,4}} |[+-]\d{{4}} )?)?\d{{4}}( {_CLOCK}( [+-]\d{{4}}| GMT| UTC)?)?",
     re.IGNORECASE,
 )
-_ADDRESS = lazy_pattern(
+"""Whether a value is a date or a time."""
+is_address = _matching(
     r"[^@\s]+@(?=[^@\s]+\.[^@\s])[^@\s]+|@\w+|\d{1,3}(\.\d{1,3}){3}|([a-z\d][a-z\d-]*\.)+(com|org|net|edu|gov|info|io|de|uk)"
 )
-_HASH = lazy_pattern(r"(?=.*\d)[0-9a-fA-F]{16,}|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-_FILE = lazy_pattern(
+"""Whether a value is the address of a mailbox, a computer or a web site, or the name of an account."""
+_is_hash = _matching(r"(?=.*\d)[0-9a-fA-F]{16,}|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_is_file = _matching(
     r"[^\n<>|*?\"]*\.(txt|csv|tsv|jsonl?|xml|html?|pdf|docx?|md|eml|msg|png|jpe?g|gif|tiff?|bmp|webp|wav|mp[34]|zip|gz)",
     re.IGNORECASE,
 )
-_MONEY = lazy_pattern(r"[$€£¥]\s?\d[\d.,]*|\d[\d.,]*\s?[$€£¥]")
-_SERIAL = lazy_pattern(r"(?=.*[A-Z])(?=.*\d)[A-Z\d]{8,}")
-_UNIX_TIME = lazy_pattern(r"1[0-9]{9}([0-9]{3})?(\.\d+)?")
+_is_money = _matching(r"[$€£¥]\s?\d[\d.,]*|\d[\d.,]*\s?[$€£¥]")
+_is_serial = _matching(r"(?=.*[A-Z])(?=.*\d)[A-Z\d]{8,}")  # of a product or a customer
+_is_unix_time = _matching(r"1[0-9]{9}([0-9]{3})?(\.\d+)?")
+_is_code = _matching(r"(?=\D*\d)[\w.:/#{}-]+|[0-9A-Fa-f]{8,}")
+_is_language_code = _matching(r"[a-zA-Z]{2,3}([-_][a-zA-Z]{2,4})?")
 _LANGUAGES = {"language", "lang", "locale"}
-_LANGUAGE_CODE = lazy_pattern(r"[a-zA-Z]{2,3}([-_][a-zA-Z]{2,4})?")
-
-
-def is_date(value: str) -> bool:
-    """Whether a value is a date or a time."""
-    return _DATE.fullmatch(value) is not None
-
-
-def is_address(value: str) -> bool:
-    """Whether a value is the address of a mailbox, a computer or a web site, or the name of an account."""
-    return _ADDRESS.fullmatch(value) is not None
-
-
-def _is_hash(value: str) -> bool:
-    return _HASH.fullmatch(value) is not None
-
-
-def _is_file(value: str) -> bool:
-    return _FILE.fullmatch(value) is not None
-
-
-def _is_money(value: str) -> bool:
-    return _MONEY.fullmatch(value) is not None
-
-
-def _is_serial(value: str) -> bool:
-    """Whether a value is a number of a product or a customer, in digits and capitals."""
-    return _SERIAL.fullmatch(value) is not None
-
-
-def _is_unix_time(value: str) -> bool:
-    return _UNIX_TIME.fullmatch(value) is not None
 
 
 def _has_no_letter(value: str) -> bool:
@@ -261,20 +237,11 @@ def _is_number(value: str) -> bool:
 
 def _are_codes(values: Sequence[str]) -> bool:
     """Whether values are distinct codes, one of digits and letters for each record."""
-    return len(set(values)) == len(values) and all(_CODE.fullmatch(value) for value in values)
+    return len(set(values)) == len(values) and all(map(_is_code, values))
 
 
 _PARTS_OF_DATA = {
-    "train",
-    "training",
-    "dev",
-    "devel",
-    "valid",
-    "validation",
-    "val",
-    "eval",
-    "test",
-    "testing",
+    *("train", "training", "dev", "devel", "valid", "validation", "val", "eval", "test", "testing"),
 }
 
 MACHINE_WRITTEN = (is_link, is_date, is_address, _is_hash)

@@ -112,28 +112,15 @@ HEADING_NAMES = ("title", "headline", "summary")
 QUESTION_NAMES = ("question", "query", "instruction", "prompt")
 """Names of texts that another one may answer."""
 
+# fmt: off
 PAIR_NAMES = (
-    ("premise", "hypothesis"),
-    ("premise", "hypo"),
-    ("sentence1", "sentence2"),
-    ("sentence_1", "sentence_2"),
-    ("sentence_a", "sentence_b"),
-    ("text_a", "text_b"),
-    ("text1", "text2"),
-    ("text_1", "text_2"),
-    ("#1_string", "#2_string"),
-    ("question1", "question2"),
-    ("s1", "s2"),
-    ("sent1", "sent2"),
-    ("first", "second"),
-    ("question", "answer"),
-    ("question", "sentence"),
-    ("query", "document"),
-    ("query", "passage"),
-    ("query", "doc"),
-    ("claim", "evidence"),
-    ("q1", "q2"),
+    ("premise", "hypothesis"), ("premise", "hypo"), ("sentence1", "sentence2"),
+    ("sentence_1", "sentence_2"), ("sentence_a", "sentence_b"), ("text_a", "text_b"), ("text1", "text2"),
+    ("text_1", "text_2"), ("#1_string", "#2_string"), ("question1", "question2"), ("s1", "s2"),
+    ("sent1", "sent2"), ("first", "second"), ("question", "answer"), ("question", "sentence"),
+    ("query", "document"), ("query", "passage"), ("query", "doc"), ("claim", "evidence"), ("q1", "q2"),
 )
+# fmt: on
 """Usual names of the two text columns of pairs, the most certain first."""
 
 PARALLEL_NAMES = {"source": "target", "src": "tgt"}

@@ -51,17 +51,10 @@ from headwise.data.columns.text_columns import (
 from headwise.data.findings import abbreviate
 from headwise.data.items.numeric_labels import parse_number
 
-LABEL_SET_NAMES = (
-    "labels",
-    "tags",
-    "topics",
-    "genres",
-    "categories",
-    "classes",
-    "keywords",
-    "emotions",
-    *LABEL_NAMES,
-)
+_SET_NAMES = ("labels", "tags", "topics", "genres", "categories", "classes", "keywords", "emotions")
+"""Names in the plural, of columns of sets."""
+
+LABEL_SET_NAMES = (*_SET_NAMES, *LABEL_NAMES)
 """Usual names of the label column, the most reliable first."""
 
 RECURRING = 0.8
@@ -81,9 +74,6 @@ WEAK_SEPARATORS = ("/", "+", "&")
 
 BLANK = " "
 """The separator of labels without blanks in them, such as arXiv's `cs.CL cs.LG`."""
-
-_SET_NAMES = LABEL_SET_NAMES[: LABEL_SET_NAMES.index("emotions") + 1]
-"""Names in the plural, of columns of sets."""
 
 _PARTED = lazy_pattern(r"\S*[^\W\d][.\d_/#+:-]+\S*")
 """A name of several parts, such as `cs.CL` or `asp.net`."""
@@ -157,10 +147,8 @@ def _choose(
     open_names = [name for name in open_names if not lists_words_of_text(sample, name)]
     open_names = [name for name in open_names if not _never_labels(name, values_of[name])]
     set_columns = [name for name in open_names if separator_of(values_of[name], options, name)]
-    usual = [
-        name for name in open_names if name_rank(name, LABEL_SET_NAMES) is not None and name not in flags
-    ]
-    named = sorted(usual, key=_rank)
+    ranks = {name: name_rank(name, LABEL_SET_NAMES) for name in open_names if name not in flags}
+    named = [name for _, name in sorted((rank, name) for name, rank in ranks.items() if rank is not None)]
     candidates = [name for name in named if name in set_columns] or set_columns or named
     if not candidates and flags:
         shown = ", ".join(map(repr, flags))
@@ -352,11 +340,6 @@ def _split(cell: str, separator: str) -> list[str]:
     if separator == "><" and cell.startswith("<") and cell.endswith(">"):
         cell = cell[1:-1]
     return [part.strip() for line in cell.split("\n") for part in line.split(separator)]
-
-
-def _rank(name: str) -> int:
-    place = name_rank(name, LABEL_SET_NAMES)
-    return len(LABEL_SET_NAMES) if place is None else place
 
 
 def is_unlabelled(record: Record, columns: Columns) -> bool:

@@ -10,24 +10,15 @@ from headwise.data.columns.column_names import normal_name
 from headwise.data.columns.file_source import DataSource
 from headwise.data.errors import DataError
 
+# fmt: off
 _OFFSETS = (
-    ("start", "end"),
-    ("begin", "end"),
-    ("from", "to"),
-    ("start_offset", "end_offset"),
-    ("start_char", "end_char"),
-    ("span_start", "span_end"),
-    ("start_pos", "end_pos"),
-    ("char_start", "char_end"),
-    ("begin_offset", "end_offset"),
-    ("start_index", "end_index"),
-    ("start_idx", "end_idx"),
-    ("start_position", "end_position"),
-    ("start_token", "end_token"),
-    ("token_start", "token_end"),
-    ("start_word", "end_word"),
-    ("offset", "length"),
+    ("start", "end"), ("begin", "end"), ("from", "to"), ("start_offset", "end_offset"),
+    ("start_char", "end_char"), ("span_start", "span_end"), ("start_pos", "end_pos"),
+    ("char_start", "char_end"), ("begin_offset", "end_offset"), ("start_index", "end_index"),
+    ("start_idx", "end_idx"), ("start_position", "end_position"), ("start_token", "end_token"),
+    ("token_start", "token_end"), ("start_word", "end_word"), ("offset", "length"),
 )
+# fmt: on
 """Usual names of the columns of offsets."""
 
 
