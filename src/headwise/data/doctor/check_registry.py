@@ -46,15 +46,18 @@ class DoctorChecks:
     in_training: tuple[FileCheck, ...] = ()
 
 
-_LABEL_WARNINGS = (
-    text_checks.conflicting_labels,
-    label_checks.rare_labels,
+_NAME_CHECKS = (
     label_checks.spelling_variants,
     misread_labels.glued_labels,
     misread_labels.swapped_columns,
     misread_labels.summary_rows,
     misread_labels.joined_labels,
     misread_labels.date_labels,
+)
+_LABEL_WARNINGS = (
+    text_checks.conflicting_labels,
+    label_checks.rare_labels,
+    *_NAME_CHECKS,
     misread_labels.names_of_columns,
     label_checks.missing_value_labels,
     label_checks.unlikely_labels,
@@ -132,12 +135,7 @@ CHECKS: dict[type[ItemType] | type[LabelType], DoctorChecks] = {
             label_checks.universal_labels,
             label_checks.none_labels,
             label_checks.inseparable_labels,
-            label_checks.spelling_variants,
-            misread_labels.glued_labels,
-            misread_labels.swapped_columns,
-            misread_labels.summary_rows,
-            misread_labels.joined_labels,
-            misread_labels.date_labels,
+            *_NAME_CHECKS,
             label_checks.missing_value_labels,
             label_checks.uneven_weights,
             shortcut_checks.leaks,

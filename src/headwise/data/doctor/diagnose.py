@@ -54,20 +54,13 @@ def doctor_files(
         files = [list_files(file) for file in file_arguments if file is not None]
         if not files:
             raise ConfigError("no files to look at; expected at least one, such as train.tsv")
-        return _diagnose_files(files, task, reading or {})
-
-
-def _diagnose_files(
-    files: Sequence[Files], task: str | None, reading: Mapping[str, object]
-) -> DoctorReport:
-    why = ""
-    if task is None:
-        task, why = infer_task(first_path(files[0]), reading)
-    if task not in ITEM_TYPES_BY_TASK:
-        raise unknown_name_error("task", task, list(ITEM_TYPES_BY_TASK))
-    item_type = ITEM_TYPES_BY_TASK[task]
-    diagnosis = diagnose(item_type, files, options_for(task, reading))
-    return replace(diagnosis, task=task, why=why)
+        reading, why = reading or {}, ""
+        if task is None:
+            task, why = infer_task(first_path(files[0]), reading)
+        if task not in ITEM_TYPES_BY_TASK:
+            raise unknown_name_error("task", task, list(ITEM_TYPES_BY_TASK))
+        report = diagnose(ITEM_TYPES_BY_TASK[task], files, options_for(task, reading))
+        return replace(report, task=task, why=why)
 
 
 def diagnose(item_type: ItemType, paths: Sequence[Files], options: Any = None) -> DoctorReport:
@@ -114,7 +107,8 @@ def guess_roles(paths: Sequence[str]) -> list[str]:
 
     A file beyond the three, or a second one of a role, has a number: "train 2".
     """
-    named = [_role(path) for path in paths]
+    words = [re.split("[^a-z]+", PurePath(path).name.lower()) for path in paths]
+    named = [next((_NAMES[word] for word in part if word in _NAMES), None) for part in words]
     open_roles = [role for role in ROLES if role not in named]
     roles: list[str] = []
     for role in named:
@@ -122,11 +116,6 @@ def guess_roles(paths: Sequence[str]) -> list[str]:
         same = sum(assigned.split()[0] == role for assigned in roles)
         roles.append(f"{role} {same + 1}" if same else role)
     return roles
-
-
-def _role(path: str) -> str | None:
-    words = re.split("[^a-z]+", PurePath(path).name.lower())
-    return next((_NAMES[word] for word in words if word in _NAMES), None)
 
 
 def _examine_file(

@@ -1,6 +1,6 @@
 """A file that the doctor looks at."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -45,6 +45,11 @@ class CheckedFile:
         words = (f"{number:,}", before, nouns.one if number == 1 else nouns.many, after)
         return " ".join(filter(None, words))
 
+    def with_labels(self, labels: Collection[str]) -> list[int]:
+        """The indices of the items that have one of these labels."""
+        names = set(labels)
+        return [n for n, item in enumerate(self.items) if not names.isdisjoint(item.labels)]
+
     @cached_property
     def sizes(self) -> list[int]:
         """The length of each item, in words or instances."""
@@ -74,11 +79,3 @@ class CheckedFile:
     def duplicate_groups(self) -> list[list[int]]:
         """The indices of each group of duplicates that are not empty."""
         return repeated_places(text_digests(normal_text(self.item_type.key(item)) for item in self.items))
-
-
-def pairs_of(files: Mapping[str, CheckedFile]) -> Iterator[tuple[CheckedFile, CheckedFile]]:
-    """All pairs of files, in their order."""
-    ordered = list(files.values())
-    for place, first in enumerate(ordered):
-        for second in ordered[place + 1 :]:
-            yield first, second

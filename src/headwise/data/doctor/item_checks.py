@@ -5,10 +5,11 @@ language models, tagged sentences.
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from itertools import combinations
 
 import numpy as np
 
-from headwise.data.doctor.examined_file import CheckedFile, pairs_of
+from headwise.data.doctor.examined_file import CheckedFile
 from headwise.data.doctor.shortcut_checks import majority_accuracy, one_sided_accuracy
 from headwise.data.findings import SHOWN, Finding, abbreviate, count, quoted_beginning
 from headwise.data.readers.file_preview import looks_like_table
@@ -72,7 +73,7 @@ def single_text_shortcut(file: CheckedFile) -> Iterator[Finding]:
 
 def shared_firsts(files: Mapping[str, CheckedFile]) -> Iterator[Finding]:
     """First texts of dev or test pairs that also occur in training pairs."""
-    for first, second in pairs_of(files):
+    for first, second in combinations(files.values(), 2):
         if first.part == second.part:
             continue
         seen = {normal_text(pair.first) for pair in first.items}
@@ -88,7 +89,7 @@ def shared_firsts(files: Mapping[str, CheckedFile]) -> Iterator[Finding]:
 
 def reversed_pairs_between(files: Mapping[str, CheckedFile]) -> Iterator[Finding]:
     """Pairs of one file that occur in another in reversed order."""
-    for first, second in pairs_of(files):
+    for first, second in combinations(files.values(), 2):
         if first.part == second.part:
             continue
         seen = {(normal_text(pair.second), normal_text(pair.first)) for pair in first.items}

@@ -22,11 +22,7 @@ from headwise.data.items.labels import (
     training_spellings,
     with_latin_letters,
 )
-from headwise.data.items.numeric_labels import (
-    is_missing_value,
-    number_advice,
-    parse_number,
-)
+from headwise.data.items.numeric_labels import is_missing_value, number_advice, parse_number
 
 RARE = 5  # items below which a class can hardly be learnt
 _DASHES = lazy_pattern("[\u2010-\u2015\u2212_]")
@@ -68,14 +64,10 @@ def rare_labels(file: CheckedFile) -> Iterator[Finding]:
     rare = {name: n for name, n in file.data.labels.items() if n < RARE}
     if rare and file.training:
         infrequent = [f"{name!r} ({n})" for name, n in rare.items()]
-        where = [n for n, item in enumerate(file.items) if not rare.keys().isdisjoint(item.labels)]
-        noun = file.item_type.label_type.noun
-        shown = abbreviate(infrequent)
-        message = (
-            f"{count(len(infrequent), noun)} with fewer than {RARE} {file.item_type.nouns.many}: {shown}"
-        )
-        fix = f"add {file.item_type.nouns.many}, merge them into others, or leave them out"
-        yield Finding("warning", "HW155", message, file.data.places(where), fix)
+        classes, many = count(len(rare), file.item_type.label_type.noun), file.item_type.nouns.many
+        message = f"{classes} with fewer than {RARE} {many}: {abbreviate(infrequent)}"
+        fix = f"add {many}, merge them into others, or leave them out"
+        yield Finding("warning", "HW155", message, file.data.places(file.with_labels(rare)), fix)
 
 
 def spelling_variants(file: CheckedFile) -> Iterator[Finding]:
@@ -152,7 +144,7 @@ def missing_value_labels(file: CheckedFile) -> Iterator[Finding]:
     """Labels such as `nan` and `-`, which programs and people write for a missing value."""
     signs = "-–—" if "+" in file.data.labels else ""
     if labels := [name for name in file.data.labels if _stands_for_none(name) and name not in signs]:
-        where = [n for n, item in enumerate(file.items) if not set(labels).isdisjoint(item.labels)]
+        where = file.with_labels(labels)
         names = abbreviate([*map(repr, labels)])
         message = f"{file.count(len(where))} with the label {names}, which may stand for none"
         fix = "nothing if it is an answer like others; else write empty cells for missing labels, and give "
@@ -179,9 +171,8 @@ def unknown_labels(files: Mapping[str, CheckedFile]) -> Iterator[Finding]:
                 [f"{quoted(label)} for {quoted(training_label)}" for label, training_label in names.items()]
             )
             message = f"labels of {file.role} that are written otherwise than in train: {shown}"
-            where = [n for n, item in enumerate(file.items) if not names.keys().isdisjoint(item.labels)]
             fix = "headwise reads them as train spells them"
-            yield Finding("info", "HW156", message, file.data.places(where), fix)
+            yield Finding("info", "HW156", message, file.data.places(file.with_labels(names)), fix)
         for label, times in file.data.labels.items():
             if label in training_labels or label in names:
                 continue
@@ -189,8 +180,7 @@ def unknown_labels(files: Mapping[str, CheckedFile]) -> Iterator[Finding]:
             message = f"{file.count(times)} of {file.role} with the label {label!r}, unseen in train"
             fix = f"add such {file.item_type.nouns.many} to train"
             fix = f"write {close[0]!r} if that is meant" if close else fix
-            where = [n for n, item in enumerate(file.items) if label in item.labels]
-            yield Finding("error", "HW161", message, file.data.places(where), fix)
+            yield Finding("error", "HW161", message, file.data.places(file.with_labels([label])), fix)
 
 
 _LEAST_INSEPARABLE = 5  # least number of items with labels that always occur together

@@ -19,7 +19,7 @@ _LEAST_SWAPPED = 3  # items
 def glued_labels(file: CheckedFile) -> Iterator[Finding]:
     """Labels to which the first word of the text is glued (`__label__garden,my`)."""
     if glued := _glued_names(file):
-        where = [n for n, item in enumerate(file.items) if not glued.isdisjoint(item.labels)]
+        where = file.with_labels(glued)
         message = f"{file.count(len(where))} whose label seems to hold a mark or the first word of the text"
         fix = "write a blank between the label and the text"
         yield Finding("warning", "HW177", message, file.data.places(where), fix)
@@ -91,11 +91,10 @@ def joined_labels(file: CheckedFile) -> Iterator[Finding]:
     if not joined and not glued and len({*_parts_of_all(names)}) < len([*_parts_of_all(names)]):
         joined = [*file.data.labels]
     if joined:
-        where = [n for n, item in enumerate(file.items) if not {*joined}.isdisjoint(item.labels)]
         shown = abbreviate([f"{name!r} ({file.data.labels[name]:,})" for name in joined])
         fix = "if texts have several labels, write | between them and give --task multi-label; else nothing"
         message = f"labels that are several others joined: {shown}"
-        yield Finding("warning", "HW186", message, file.data.places(where), fix)
+        yield Finding("warning", "HW186", message, file.data.places(file.with_labels(joined)), fix)
 
 
 def _parts_of_all(names: Collection[str]) -> Iterator[str]:
@@ -118,12 +117,11 @@ def date_labels(file: CheckedFile) -> Iterator[Finding]:
     """Labels that are dates beside others that are none: what spreadsheets make of `1-2`."""
     dates = {name for name in file.data.labels if _DATE.fullmatch(name)}
     if dates and len(dates) < len(file.data.labels):
-        where = [n for n, item in enumerate(file.items) if not dates.isdisjoint(item.labels)]
         shown = abbreviate([repr(name) for name in file.data.labels if name in dates])
         verb = "is a date" if len(dates) == 1 else "are dates"
         message = f"{count(len(dates), 'label')} that {verb}, beside others that are none: {shown}"
         fix = "a spreadsheet may have made dates of labels such as 1-2: correct them in a column of text"
-        yield Finding("warning", "HW179", message, file.data.places(where), fix)
+        yield Finding("warning", "HW179", message, file.data.places(file.with_labels(dates)), fix)
 
 
 def names_of_columns(file: CheckedFile) -> Iterator[Finding]:

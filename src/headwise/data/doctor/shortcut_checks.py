@@ -12,7 +12,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain
 from math import sqrt
 from typing import NamedTuple
 
@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.core.lazy_pattern import lazy_pattern
+from headwise.core.surface_features import describe_value, surface_features
 from headwise.data.doctor.examined_file import CheckedFile
 from headwise.data.findings import Finding, abbreviate
 from headwise.data.splits.text_signatures import normal_text
@@ -107,12 +108,7 @@ def leaks(file: CheckedFile) -> Iterator[Finding]:
         named = leak.trace.kind == "word" and leak.trace.value in words_of(leak.label)
         if named:
             fix = "the label's name has that word too, so it may be the nature of the thing; " + fix
-        where = tuple(
-            file.data.where(n)
-            for n, item in islice(
-                (entry for entry in enumerate(file.items) if leak.label in entry[1].labels), _SHOWN
-            )
-        )
+        where = tuple(map(file.data.where, file.with_labels([leak.label])[:_SHOWN]))
         yield Finding("info" if named else "warning", "HW170", message, where, fix)
     if rest := label_leaks[_SHOWN:]:
         shown = abbreviate([f"{leak.trace} for {leak.label!r}" for leak in rest])
@@ -215,18 +211,6 @@ def wilson_lower_bound(hits: int, of: int) -> float:
     return (share + z_term / 2 - _Z * sqrt(share * (1 - share) / of + z_term / (4 * of))) / (1 + z_term)
 
 
-class ThresholdRule(NamedTuple):
-    """The items on one side of a threshold.
-
-    `description` is what they have in common, `both` how many of them have the label, and `of` how many
-    they are.
-    """
-
-    description: str
-    both: int
-    of: int
-
-
 class SurfaceFeatureThresholds:
     """Surface features of texts, each in sorted order.
 
@@ -235,15 +219,13 @@ class SurfaceFeatureThresholds:
     """
 
     def __init__(self, texts: Sequence[str]):
-        from headwise.core.surface_features import describe_value, surface_features
-
         numbers = surface_features(texts).T
         self._orders = np.argsort(numbers, axis=1, kind="stable")
         self._numbers = np.take_along_axis(numbers, self._orders, axis=1)
-        self._describe = describe_value
 
-    def cuts(self, labelled: NDArray[np.bool_]) -> Iterator[ThresholdRule]:
-        """For each feature, the two sides (below, above) of the thresholds with the fewest exceptions.
+    def cuts(self, labelled: NDArray[np.bool_]) -> Iterator[tuple[str, int, int]]:
+        """For each feature, the two sides (below, above) of the thresholds with the fewest exceptions: what
+        the items there have in common, how many of them have the label, and how many they are.
 
         Args:
             labelled: Whether each text has the label, `[texts]`.
@@ -258,11 +240,9 @@ class SurfaceFeatureThresholds:
             exceptions = below + size - 2 * both
             place, above_place = int(exceptions.argmin()), int(exceptions.argmax())
             at, then = float(values[last[place]]), float(values[last[above_place] + 1])
-            yield ThresholdRule(self._describe(number, at, below=True), int(both[place]), int(below[place]))
+            yield describe_value(number, at, below=True), int(both[place]), int(below[place])
             above = len(order) - int(below[above_place])
-            yield ThresholdRule(
-                self._describe(number, then, below=False), size - int(both[above_place]), above
-            )
+            yield describe_value(number, then, below=False), size - int(both[above_place]), above
 
 
 _FOLDS = 5

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 
 import numpy as np
 
 from headwise.core.lazy_pattern import lazy_pattern
-from headwise.data.doctor.examined_file import CheckedFile, pairs_of
+from headwise.data.doctor.examined_file import CheckedFile
 from headwise.data.findings import SHOWN, Finding, quoted_beginning, with_remainder
 from headwise.data.items.numeric_labels import is_missing_value
 from headwise.data.splits.duplicates import count_in_long_chains, similar_texts
@@ -303,7 +304,7 @@ def _matching_texts(
 
 def shared_items(files: Mapping[str, CheckedFile]) -> Iterator[Finding]:
     """Items that two files have in common, exactly or nearly."""
-    for first, second in pairs_of(files):
+    for first, second in combinations(files.values(), 2):
         nouns, same_part = first.item_type.nouns, first.part == second.part
         severity, fix = "info", "remove one of the two"
         if not same_part:
