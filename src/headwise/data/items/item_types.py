@@ -1,5 +1,6 @@
 """The item type of each task, and the inference of the task from a file. Does not import torch."""
 
+import importlib
 from collections.abc import Mapping, MutableMapping
 from functools import partial
 from typing import Any, TypeVar
@@ -18,47 +19,21 @@ from headwise.data.readers.file_preview import read_preview
 Item = TypeVar("Item")
 
 
-def _bags() -> ItemType:
-    from headwise.data.items.bag_items import BagItems
-
-    return BagItems(SINGLE_LABEL_TYPE)
-
-
-def _pairs(label_type: LabelType) -> ItemType:
-    from headwise.data.items.pair_items import PairItems
-
-    return PairItems(label_type)
-
-
-def _sentences() -> ItemType:
-    from headwise.data.items.sentence_items import TaggedSentenceItems
-
-    return TaggedSentenceItems()
-
-
-def _streams() -> ItemType:
-    from headwise.data.items.stream_items import SymbolStreamItems
-
-    return SymbolStreamItems()
-
-
-def _unlabelled_texts() -> ItemType:
-    from headwise.data.items.stream_items import UnlabelledTextItems
-
-    return UnlabelledTextItems()
+def _make(module: str, name: str, *label_types: LabelType) -> ItemType:
+    return getattr(importlib.import_module(f"headwise.data.items.{module}"), name)(*label_types)
 
 
 ITEM_TYPES_BY_TASK: MutableMapping[str, ItemType] = LazyTable(
     {
         "classify": partial(TextItems, SINGLE_LABEL_TYPE),
         "multi-label": partial(TextItems, LABEL_SET_TYPE),
-        "tag": _sentences,
-        "pair": partial(_pairs, SINGLE_LABEL_TYPE),
-        "pair-score": partial(_pairs, NUMERIC_LABEL_TYPE),
+        "tag": partial(_make, "sentence_items", "TaggedSentenceItems"),
+        "pair": partial(_make, "pair_items", "PairItems", SINGLE_LABEL_TYPE),
+        "pair-score": partial(_make, "pair_items", "PairItems", NUMERIC_LABEL_TYPE),
         "regress": partial(TextItems, NUMERIC_LABEL_TYPE),
-        "bags": _bags,
-        "language-model": _streams,
-        "masked-words": _unlabelled_texts,
+        "bags": partial(_make, "bag_items", "BagItems"),
+        "language-model": partial(_make, "stream_items", "SymbolStreamItems"),
+        "masked-words": partial(_make, "stream_items", "UnlabelledTextItems"),
     }
 )
 """The item type of each task. To infer the task of a file, later entries are tried first. An item type
@@ -154,12 +129,8 @@ def infer_task(path: str, reading: Mapping[str, object]) -> tuple[str, str]:
         return "tag", "annotations of brat"
     if len(implied) != 1:
         head = read_preview(path, str(reading.get("encoding", "utf-8")), wait=True)
-        for task, item_type in item_types:
-            if (
-                head.lines
-                and (task in implied or not implied)
-                and (why := item_type.recognise(head, reading))
-            ):
+        for task, item_type in item_types if head.lines else ():
+            if (task in implied or not implied) and (why := item_type.recognise(head, reading)):
                 return task, why
     return [*implied.items()][-1] if implied else (DEFAULT_TASK, "")
 

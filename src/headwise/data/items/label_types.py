@@ -166,7 +166,21 @@ def require_two_labels(data: Dataset, noun: str, nouns: DisplayNames, column: st
         raise too_few_labels_error(data, problem, f"two or more {noun}s are needed", nouns, column)
 
 
-class SingleLabelType(LabelType):
+class NamedLabelType(LabelType):
+    """Labels that are names, which files may spell in several ways (base class)."""
+
+    def respell_as_training(
+        self, training_labels: Sequence[str], data: Dataset
+    ) -> tuple[Dataset, tuple[str, ...]]:
+        return respell_labels(training_labels, data)
+
+    def without_unknown_labels(
+        self, training_labels: Sequence[str], data: Dataset, nouns: DisplayNames
+    ) -> tuple[Dataset, tuple[str, ...]]:
+        return drop_unknown_labels(training_labels, data, nouns)
+
+
+class SingleLabelType(NamedLabelType):
     """One of two or more labels."""
 
     one_label = True
@@ -200,16 +214,6 @@ class SingleLabelType(LabelType):
         if len(all_labels(data.items)) < 2:  # soft labels may name more labels
             require_two_labels(data, "label", nouns, self.column)
 
-    def respell_as_training(
-        self, training_labels: Sequence[str], data: Dataset
-    ) -> tuple[Dataset, tuple[str, ...]]:
-        return respell_labels(training_labels, data)
-
-    def without_unknown_labels(
-        self, training_labels: Sequence[str], data: Dataset, nouns: DisplayNames
-    ) -> tuple[Dataset, tuple[str, ...]]:
-        return drop_unknown_labels(training_labels, data, nouns)
-
     def check_against_train(self, train: Dataset, held_out: Dataset) -> tuple[str, ...]:
         training_labels = dict.fromkeys([*train.labels, *all_labels(train.items)])
         check_label_names(list(training_labels), held_out, train.path, _SKIP_ADVICE)
@@ -225,7 +229,7 @@ class SingleLabelType(LabelType):
         return (f"{message}; --task regress (of pairs pair-score) takes numbers",)
 
 
-class LabelSetType(LabelType):
+class LabelSetType(NamedLabelType):
     """Any number of labels, including none (multi-label)."""
 
     noun, multi_label = "label", True
@@ -261,16 +265,6 @@ class LabelSetType(LabelType):
     def check(self, data: Dataset, nouns: DisplayNames) -> None:
         if not data.labels:
             raise too_few_labels_error(data, "no labels", "one or more are needed", nouns, self.column)
-
-    def respell_as_training(
-        self, training_labels: Sequence[str], data: Dataset
-    ) -> tuple[Dataset, tuple[str, ...]]:
-        return respell_labels(training_labels, data)
-
-    def without_unknown_labels(
-        self, training_labels: Sequence[str], data: Dataset, nouns: DisplayNames
-    ) -> tuple[Dataset, tuple[str, ...]]:
-        return drop_unknown_labels(training_labels, data, nouns)
 
     def check_against_train(self, train: Dataset, held_out: Dataset) -> tuple[str, ...]:
         check_label_names(train.labels, held_out, train.path, _SKIP_ADVICE)

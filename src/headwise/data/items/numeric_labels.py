@@ -15,31 +15,16 @@ from headwise.data.items.labels import rename_labels
 
 T = TypeVar("T")
 
-
 _COMMA = lazy_pattern(r"[-+]?(\d{1,3}(\.\d{3})+|\d+),\d+")
-
-
 _THOUSANDS = lazy_pattern(r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
-
-
 _PLAIN_COMMA = lazy_pattern(r"-?\d+(?:,(\d+))?")
-
-
 _MEASURED = lazy_pattern(r"(?P<number>[-+]?\d+(?:[.,]\d+)?) ?(?:%|/ ?\d+)")
-
-
 _PERCENTAGE = lazy_pattern(r"([-+]?\d+(?:\.\d+)?) ?%")
-
-
 LARGEST_LABEL = 1e100  # larger numbers overflow in sums of squares
-
-
 _MISSING_VALUES = {
     *("nan", "null", "n/a", "<na>"),
     *("#n/a", "#name?", "#ref!", "#value!", "#div/0!", "#num!", "#null!"),  # errors of spreadsheets
 }
-
-
 MOST_CLASSES = 20  # distinct whole numbers; more than these are scores, not class names
 
 

@@ -10,12 +10,7 @@ from headwise.core.config import from_dict
 from headwise.core.errors import ConfigError
 from headwise.core.tokenizer import Tokenizer, first_words
 from headwise.data.columns.cell_values import as_text
-from headwise.data.columns.column_names import (
-    FLAG_NAMES,
-    LABEL_NAMES,
-    has_usual_name,
-    normal_name,
-)
+from headwise.data.columns.column_names import FLAG_NAMES, LABEL_NAMES, has_usual_name, normal_name
 from headwise.data.columns.file_source import FileHead, look_ahead
 from headwise.data.columns.multi_hot_columns import MultiHotColumns
 from headwise.data.columns.multi_label_columns import (
@@ -81,14 +76,9 @@ class TextItems(ItemType[Example]):
     def read(self, path: str, options=None, on_error: OnError = raise_error, *, schema=None) -> Dataset:
         options = options or self.options()
         schema = schema or TextSchema()
-        if self.sets:
-            training_labels, separator = schema.labels, schema.separator
-            if separator and not (options.label_separator or options.label_columns):
-                options = replace(options, label_separator=separator)
-            return read_examples(
-                path, options, on_error, training_labels=training_labels, tabular=schema.tabular
-            )
-        return read_examples(path, options, on_error, tabular=schema.tabular)
+        if schema.separator and not (options.label_separator or options.label_columns):
+            options = replace(options, label_separator=schema.separator)
+        return read_examples(path, options, on_error, training_labels=schema.labels, tabular=schema.tabular)
 
     def rows(
         self, path: str, options=None, on_error: OnError = raise_error, *, schema=None

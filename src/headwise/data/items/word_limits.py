@@ -1,7 +1,7 @@
 """The word limit of a training run: a few texts that are far longer than the others do not decide its time
 and memory."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,7 +10,6 @@ import numpy as np
 from headwise.core.config import JsonObject
 from headwise.core.tokenizer import Tokenizer
 from headwise.data.files.file_lists import place
-from headwise.data.items.item_type import ItemType
 from headwise.data.splits.data_parts import DataParts
 
 LEAST_WORDS = 512
@@ -72,7 +71,8 @@ class WordLimit:
         if words == 0 or not item_type.sides:
             return cls()
         items = [item for part in named.values() for item in part]
-        if words is None and not _has_outlier(item_type, items):
+        # No text has more characters than so many short words: nothing has to be counted.
+        if words is None and all(item_type.characters(item) <= LEAST_WORDS for item in items):
             return cls()
         sides = (len(side) for item in items for side in item_type.words(item, tokenizer.words))
         lengths = np.fromiter(sides, dtype=np.int64).reshape(-1, item_type.sides)
@@ -119,11 +119,6 @@ class WordLimit:
 
 
 NO_LIMIT = WordLimit()
-
-
-def _has_outlier(item_type: ItemType, items: Iterable[Any]) -> bool:
-    """Whether a text has more characters than `LEAST_WORDS` short words; without it nothing is counted."""
-    return any(item_type.characters(item) > LEAST_WORDS for item in items)
 
 
 def _place(parts: DataParts, name: str, item: Any) -> str:

@@ -122,15 +122,13 @@ def read_bags(
         DataError: HW101 to HW106, HW111, HW112, HW114, HW120, HW290 to HW293.
     """
     decoding = options.encoding, options.encoding_errors
-    reading, skipped = (
-        ReadOptions(
-            delimiter=options.delimiter,
-            quoting=options.quoting,
-            escape=options.escape,
-            encoding=options.encoding,
-        ),
-        0,
+    reading = ReadOptions(
+        delimiter=options.delimiter,
+        quoting=options.quoting,
+        escape=options.escape,
+        encoding=options.encoding,
     )
+    skipped = 0
 
     def counting(error: DataError) -> None:
         nonlocal skipped
