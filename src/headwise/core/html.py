@@ -68,16 +68,9 @@ def _anchor(title: str) -> str:
     return title.lower().replace(" ", "-")
 
 
-def html_page(title: str, body: str, *, full: bool = True) -> str:
-    """An HTML page, or a fragment for a notebook if `full` is false.
-
-    Args:
-        title: The title, plain text.
-        body: The HTML, in which all text from data is `escape_html`.
-        full: Whether to return a complete page.
-    """
-    template = "page.html.jinja" if full else "notebook.html.jinja"
-    return str(render(template, title=title, body=Markup(body)))  # noqa: S704 - HTML by contract
+def notebook_html(body: str) -> str:
+    """HTML for a notebook, with the style sheet: `body`, in which all text from data is `escape_html`."""
+    return str(render("notebook.html.jinja", body=Markup(body)))  # noqa: S704 - HTML by contract
 
 
 def escape_html(text: str) -> Markup:

@@ -10,7 +10,7 @@ import numpy as np
 
 from headwise.core.config import JsonObject
 from headwise.core.deprecation import renamed_parameters
-from headwise.core.html import html_page, render
+from headwise.core.html import notebook_html, render
 from headwise.core.surface_features import NAMES
 
 _AROUND = 25  # words shown on either side of the explained span, where a part of the text is explained
@@ -270,7 +270,7 @@ class Explanation:
         return str(render("explanation.html.jinja", content=self))
 
     def _repr_html_(self) -> str:
-        return html_page("", self.to_html(), full=False)
+        return notebook_html(self.to_html())
 
 
 class ExplanationList(list[Explanation]):
@@ -281,4 +281,4 @@ class ExplanationList(list[Explanation]):
         return "".join(explanation.to_html() for explanation in self)
 
     def _repr_html_(self) -> str:
-        return html_page("", self.to_html(), full=False)
+        return notebook_html(self.to_html())

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from headwise.core.html import html_page, render
+from headwise.core.html import notebook_html, render
 
 
 @dataclass(frozen=True)
@@ -51,4 +51,4 @@ def marked_text(words: Sequence[str], text: str | None, spans: Sequence[EntitySp
             (start, start + len(span.text), span.type) for start, span in zip(starts, spans, strict=True)
         ]
     pieces = cut_at_spans(text, places)  # type: ignore[arg-type] - offsets are there with the text
-    return html_page("", str(render("marked_text.html.jinja", pieces=pieces)), full=False)
+    return notebook_html(render("marked_text.html.jinja", pieces=pieces))

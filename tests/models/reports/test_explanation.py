@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from markupsafe import Markup
 
-from headwise.core.html import escape_html, html_page
+from headwise.core.html import escape_html, notebook_html, render
 from headwise.models.explanation import ColumnAttribution, Explanation, SurfaceAttribution, WordAttribution
 
 TEXT = '<script>alert("1")</script> & fine\x00\x1b[31m'
@@ -65,7 +66,7 @@ def test_words_that_run_from_right_to_left_do_not_turn_what_stands_beside_them()
     assert f'<bdi>{word}</bdi> without "<bdi>{word}</bdi>", "<bdi>b</bdi>": 4.1 %</p>' in html
     assert "<bdi>&lt;b&gt;</bdi>" in explanation().to_html()
     assert own.tail == f'{word} without "{word}", "b": 4.1 %'
-    assert "unicode-bidi: plaintext" in html_page("", html)
+    assert "unicode-bidi: plaintext" in notebook_html(html)
 
 
 def test_words_are_ranked_with_all_their_places():
@@ -94,7 +95,7 @@ def test_the_form_has_a_share_and_a_name():
 
 
 def test_a_page_is_whole_by_itself():
-    html = html_page("<title>", explanation().to_html())
+    html = render("page.html.jinja", title="<title>", body=Markup(explanation().to_html()))
     assert "<title>&lt;title&gt;</title>" in html
     assert "http" not in html
     assert "src=" not in html

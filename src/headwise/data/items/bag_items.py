@@ -35,11 +35,9 @@ class BagItems(ItemType[Bag]):
     def read(self, path: str, options=None, on_error: OnError = raise_error, *, schema=None) -> BagData:
         return read_bags(path, options or DEFAULT_BAG_OPTIONS, on_error, features=schema)
 
-    def rows(
-        self, path: str, options=None, on_error: OnError = raise_error, *, schema=None
-    ) -> InputRows[Bag]:
+    def rows(self, path: str, options=None, *, schema=None) -> InputRows[Bag]:
         """The bags of a file, read into memory at once, as the instances of a bag may be anywhere in it."""
-        data = read_bags(path, options or DEFAULT_BAG_OPTIONS, on_error, features=schema, labelled=False)
+        data = read_bags(path, options or DEFAULT_BAG_OPTIONS, features=schema, labelled=False)
         rows = (
             InputRow(bag.line, {"bag": bag.id, "instances": len(bag.instances)}, bag) for bag in data.items
         )

@@ -89,9 +89,7 @@ class ItemType(ABC, Generic[Item]):
         """
 
     @abstractmethod
-    def rows(
-        self, path: str, options: Any = None, on_error: OnError = raise_error, *, schema: Any = None
-    ) -> InputRows[Item]:
+    def rows(self, path: str, options: Any = None, *, schema: Any = None) -> InputRows[Item]:
         """Read a file for prediction, record by record; labels are optional.
 
         Raises:

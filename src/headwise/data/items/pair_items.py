@@ -41,10 +41,8 @@ class PairItems(ItemType[Pair]):
     ) -> Dataset[Pair]:
         return read_pairs(path, options or DEFAULT_PAIR_OPTIONS, on_error, numbers=self.label_type.numeric)
 
-    def rows(
-        self, path: str, options=None, on_error: OnError = raise_error, *, schema=None
-    ) -> InputRows[Pair]:
-        return read_pair_rows(path, options or DEFAULT_PAIR_OPTIONS, on_error)
+    def rows(self, path: str, options=None, *, schema=None) -> InputRows[Pair]:
+        return read_pair_rows(path, options or DEFAULT_PAIR_OPTIONS)
 
     def key(self, item: Pair) -> str:
         return f"{item.first} {_PAIR_SEPARATOR} {item.second}"

@@ -59,12 +59,10 @@ class TaggedSentenceItems(ItemType[TaggedSentence]):
     def read(self, path: str, options=None, on_error: OnError = raise_error, *, schema=None) -> TaggedData:
         return read_tagged(path, options or DEFAULT_TAG_OPTIONS, on_error, tokenizer=self.tokenizer)
 
-    def rows(
-        self, path: str, options=None, on_error: OnError = raise_error, *, schema=None
-    ) -> InputRows[TaggedSentence]:
+    def rows(self, path: str, options=None, *, schema=None) -> InputRows[TaggedSentence]:
         """The sentences of a file of tokenised sentences, tagged or not. Only those in JSON have fields."""
         options = options or DEFAULT_TAG_OPTIONS
-        data = read_tagged(path, options, on_error, labelled=False, tokenizer=self.tokenizer)
+        data = read_tagged(path, options, labelled=False, tokenizer=self.tokenizer)
         if not data.items:
             raise DataError("HW103", "no sentences", expected="one word or more", path=data.path)
         rows = (InputRow(item.line, dict(item.fields), item) for item in data.items)

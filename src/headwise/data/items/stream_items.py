@@ -93,7 +93,7 @@ class SymbolStreamItems(ItemType[int]):
         text = read_stream(path, symbols, options.encoding, options.encoding_errors)
         return SymbolStreamData(text, text.path)
 
-    def rows(self, path: str, options=None, on_error: OnError = raise_error, *, schema=None):
+    def rows(self, path: str, options=None, *, schema=None):
         raise ConfigError(NO_LABELS)
 
     def split(
@@ -185,9 +185,7 @@ class UnlabelledTextItems(TextItems):
         columns = replace(rows.columns, label=None)
         return Dataset(texts, rows.path, rows.format, columns, rows.notes, empty)
 
-    def rows(
-        self, path: str, options=None, on_error: OnError = raise_error, *, schema=None
-    ) -> InputRows[Example]:
+    def rows(self, path: str, options=None, *, schema=None) -> InputRows[Example]:
         raise ConfigError(NO_ANSWERS)
 
     def split(

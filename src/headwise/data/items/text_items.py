@@ -80,11 +80,9 @@ class TextItems(ItemType[Example]):
             options = replace(options, label_separator=schema.separator)
         return read_examples(path, options, on_error, training_labels=schema.labels, tabular=schema.tabular)
 
-    def rows(
-        self, path: str, options=None, on_error: OnError = raise_error, *, schema=None
-    ) -> InputRows[Example]:
+    def rows(self, path: str, options=None, *, schema=None) -> InputRows[Example]:
         tabular = (schema or TextSchema()).tabular
-        return read_rows(path, options or self.options(), on_error, tabular=tabular)
+        return read_rows(path, options or self.options(), tabular=tabular)
 
     def schema(self, data):
         columns = getattr(data, "columns", None)  # None for data from memory

@@ -81,14 +81,14 @@ def read_pairs(
 
 
 def read_pair_rows(
-    path: str | PathLike[str], options: PairOptions = DEFAULT_PAIR_OPTIONS, on_error: OnError = raise_error
+    path: str | PathLike[str], options: PairOptions = DEFAULT_PAIR_OPTIONS
 ) -> InputRows[Pair]:
     """Read a file of pairs record by record in constant memory; labels are optional, and "-" means none.
 
     Raises:
         DataError: As `read_pairs`, at once or while iterating.
     """
-    return pair_rows(_source(fspath(path), options, on_error), options)
+    return pair_rows(_source(fspath(path), options, raise_error), options)
 
 
 def _source(path: str, options: PairOptions, on_error: OnError) -> DataSource:

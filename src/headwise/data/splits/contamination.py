@@ -5,12 +5,13 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import compress
-from typing import Any, ClassVar, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headwise.data.items.examples import DisplayNames
+from headwise.data.items.item_type import ItemType
 from headwise.data.splits.text_signatures import (
     EMPTY_DIGEST,
     TextTrigrams,
@@ -81,23 +82,11 @@ class PartOverlap:
         )
 
 
-class ComparedItems(Protocol):
-    """How items are compared: a `headwise.data.items.item_type.ItemType`."""
-
-    nouns: ClassVar[DisplayNames]
-    sides: ClassVar[int]
-    has_keys: ClassVar[bool]
-
-    def contamination_key(self, item: Any) -> str:
-        """A text that is equal for items that leak."""
-        ...
-
-
-def find_overlaps(item_type: ComparedItems, parts: Mapping[str, Any]) -> tuple[PartOverlap, ...]:
+def find_overlaps(item_type: ItemType, parts: Mapping[str, Any]) -> tuple[PartOverlap, ...]:
     """The overlaps of all pairs of parts that share items; empty texts are not counted.
 
     Args:
-        item_type: The `headwise.data.items.item_type.ItemType` of the items.
+        item_type: The item type.
         parts: The items of each part, by its name, in the order train, dev, test.
     """
     if not item_type.has_keys:
@@ -164,11 +153,11 @@ class ComparedKeys:
         return equal, duplicate & ~equal
 
 
-def repetition_warning(item_type: ComparedItems, items: Sequence[object], what: str = "") -> str | None:
+def repetition_warning(item_type: ItemType, items: Sequence[object], what: str = "") -> str | None:
     """A warning if 10 % or more of the items of an evaluation part are repeated within it; else None.
 
     Args:
-        item_type: The `headwise.data.items.item_type.ItemType` of the items.
+        item_type: The item type.
         items: The items.
         what: The name of the part, with a space: "test ".
     """
@@ -186,12 +175,12 @@ def repetition_warning(item_type: ComparedItems, items: Sequence[object], what: 
 
 
 def fingerprint_overlaps(
-    item_type: ComparedItems, fingerprint: object, who: str, parts: Mapping[str, Sequence[Any]]
+    item_type: ItemType, fingerprint: object, who: str, parts: Mapping[str, Sequence[Any]]
 ) -> tuple[PartOverlap, ...]:
     """The overlaps of the dev and test parts with the training data of another model.
 
     Args:
-        item_type: The `headwise.data.items.item_type.ItemType` of the items.
+        item_type: The item type.
         fingerprint: The training-set fingerprint of that model, as `make_fingerprint` returns it.
         who: The name of that model, for the message.
         parts: The items of each part, by its name.
@@ -207,9 +196,7 @@ def fingerprint_overlaps(
     return tuple(result)
 
 
-def make_fingerprint(
-    item_type: ComparedItems, items: Sequence[object], before: object = None
-) -> str | None:
+def make_fingerprint(item_type: ItemType, items: Sequence[object], before: object = None) -> str | None:
     """The training-set fingerprint of items: the sorted 6-byte hashes of their words, in base64.
 
     None for more than 4 million items. `before` is the fingerprint of earlier items, which is merged in.
@@ -221,7 +208,7 @@ def make_fingerprint(
     return base64.b64encode(b"".join(sorted(hashes | previous_hashes))).decode()
 
 
-def in_fingerprint(item_type: ComparedItems, fingerprint: object, items: Sequence[object]) -> list[bool]:
+def in_fingerprint(item_type: ItemType, fingerprint: object, items: Sequence[object]) -> list[bool]:
     """Whether each item is in a training-set fingerprint; all False if the fingerprint is damaged."""
     hashes = _hashes(fingerprint) if item_type.has_keys else set()
     return [bool(hashes) and _hash(item_type, item) in hashes for item in items]
@@ -236,7 +223,7 @@ def _hashes(fingerprint: object) -> set[bytes]:
     return {data[place : place + _HASH_BYTES] for place in range(0, len(data), _HASH_BYTES)}
 
 
-def _hash(item_type: ComparedItems, item: object) -> bytes | None:
+def _hash(item_type: ItemType, item: object) -> bytes | None:
     key = item_type.contamination_key(item)
     words = words_for_comparison(key) if item_type.sides else key
     data = words.encode("utf-8", "surrogatepass")

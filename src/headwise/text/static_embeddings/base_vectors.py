@@ -62,10 +62,6 @@ class QuantizedMatrix:
     def __len__(self) -> int:
         return len(self.values)
 
-    def rows(self, numbers: Any) -> Floats:
-        """The rows with these numbers, float32 `[..., size]`."""
-        return self.values[numbers].astype(np.float32) * self.scales[numbers][..., None]
-
 
 @dataclass(frozen=True)
 class StaticEmbeddings:
@@ -140,10 +136,6 @@ class StaticEmbeddings:
         rows[~is_run] = np.fromiter(chain.from_iterable(listed), np.int32, len(rows) - len(runs))
         return DistinctWords(rows, np.append(0, sizes.cumsum()), weights)
 
-    def compositions_of(self, lexicon: Lexicon) -> "DistinctWords":
-        """The compositions of all words of a lexicon, each computed once."""
-        return self._compositions.of(lexicon, self.compositions)
-
     def vectors(self, words: Sequence[str]) -> tuple[Floats, Floats]:
         """The vectors of words as written, `[words, size]`, and their weights, `[words]`."""
         kinds = self.compositions(words)
@@ -175,7 +167,8 @@ class StaticEmbeddings:
         `[total]`, and the offsets of the texts, `[texts + 1]`."""
         if isinstance(texts, TokenizedTexts):
             used, numbers = unique_with_inverse(texts.words, len(texts.lexicon))
-            return self.compositions_of(texts.lexicon).take(used), numbers.astype(np.int32), texts.ends
+            kinds = self._compositions.of(texts.lexicon, self.compositions)
+            return kinds.take(used), numbers.astype(np.int32), texts.ends
         words = list(chain.from_iterable(texts))
         places = {word: place for place, word in enumerate(dict.fromkeys(words))}
         numbers = np.fromiter(map(places.__getitem__, words), np.int32, len(words))
