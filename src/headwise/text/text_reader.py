@@ -179,13 +179,19 @@ class WordCache:
                 self._lexicon, self._values, self._size = lexicon, compute([]), 0
             if (total := len(lexicon)) > self._size:
                 new = compute(lexicon.words[self._size : total])
-                if total > len(self._values):
-                    values = np.zeros(2 * total, dtype=new.dtype)
-                    values[: self._size] = self._values[: self._size]
-                    self._values = values
+                self._values = grown(self._values, self._size, total)
                 self._values[self._size : total] = new
                 self._size = total
             return self._values[:total]
+
+
+def grown(array: NDArray, size: int, needed: int) -> NDArray:
+    """An array with room for `needed` values, whose first `size` values are those of `array`."""
+    if needed <= len(array):
+        return array
+    longer = np.zeros(2 * needed, dtype=array.dtype)
+    longer[:size] = array[:size]
+    return longer
 
 
 class TextReader:

@@ -69,67 +69,31 @@ _MAIL = lazy_pattern(
 )
 _CharacterCheck = tuple[str, re.Pattern[str], str, str]
 """A code, a pattern, what it finds, and what to do."""
+# fmt: off
 _CHARACTERS: Sequence[_CharacterCheck] = (
-    (
-        "HW157",
-        _CONTROL,
-        "control characters",
-        "often remains of another encoding (cp1252); replace them if there are many",
-    ),
-    (
-        "HW158",
-        _HTML,
-        "remains of HTML",
-        "strip tags and entities (html.unescape) from all files alike, also from the texts to predict",
-    ),
-    (
-        "HW158",
-        _LINE_ENDS,
-        "line ends written as \\n",
-        "replace them by line ends or blanks in all files alike",
-    ),
-    (
-        "HW159",
-        _MOJIBAKE,
-        "wrongly decoded characters",
-        "export the file again as UTF-8, or give the right --encoding",
-    ),
-    (
-        "HW159",
-        _MISREAD,
-        "characters of a wrong encoding",
-        "give the encoding in which the file was written as --encoding",
-    ),
-    (
-        "HW159",
-        _ESCAPES,
-        "escapes in place of characters",
-        "decode them in all files alike, also in the texts to predict (codecs.decode(TEXT, "
-        "'unicode_escape'), urllib.parse.unquote, quopri.decodestring)",
-    ),
-    (
-        "HW159",
-        _UTF_7,
-        "characters of UTF-7 or HZ as they stand in the file",
-        "give the encoding in which the file was written: --encoding utf-7 or hz",
-    ),
-    (
-        "HW184",
-        _MAIL,
-        "the headers of mails",
-        "names, dates and programs there may tell the label: remove them from all files alike, also from "
-        "the texts to predict",
-    ),
+    ("HW157", _CONTROL, "control characters",
+     "often remains of another encoding (cp1252); replace them if there are many"),
+    ("HW158", _HTML, "remains of HTML",
+     "strip tags and entities (html.unescape) from all files alike, also from the texts to predict"),
+    ("HW158", _LINE_ENDS, "line ends written as \\n",
+     "replace them by line ends or blanks in all files alike"),
+    ("HW159", _MOJIBAKE, "wrongly decoded characters",
+     "export the file again as UTF-8, or give the right --encoding"),
+    ("HW159", _MISREAD, "characters of a wrong encoding",
+     "give the encoding in which the file was written as --encoding"),
+    ("HW159", _ESCAPES, "escapes in place of characters",
+     "decode them in all files alike, also in the texts to predict (codecs.decode(TEXT, "
+     "'unicode_escape'), urllib.parse.unquote, quopri.decodestring)"),
+    ("HW159", _UTF_7, "characters of UTF-7 or HZ as they stand in the file",
+     "give the encoding in which the file was written: --encoding utf-7 or hz"),
+    ("HW184", _MAIL, "the headers of mails",
+     "names, dates and programs there may tell the label: remove them from all files alike, also from "
+     "the texts to predict"),
     ("HW159", _BYTES, "Python's bytes", "decode them before the file is written: text.decode()"),
-    (
-        "HW176",
-        _INVISIBLE,
-        "invisible characters within words",
-        "a model reads other words there; take them out of all files alike",
-    ),
+    ("HW176", _INVISIBLE, "invisible characters within words",
+     "a model reads other words there; take them out of all files alike"),
 )
-
-
+# fmt: on
 _IN_TRAINING = ("HW159", "HW184")
 """The codes of which training warns, too."""
 

@@ -150,13 +150,17 @@ def choose_base(name: str, texts: Iterable[Sequence[str]]) -> tuple[StaticEmbedd
     if not chosen:
         return None, _no_base(coverage, counts)
     names = AND.join(chosen)
-    covered = sum(counts[word] for word in set().union(*(coverage[part] for part in chosen)))
-    share = 100 * covered / max(1, counts.total())
+    share = 100 * _share(set().union(*(coverage[part] for part in chosen)), counts)
     note = f"starts from the base {names}, which covers {share:.0f} % of the words (--base none: without)"
     return open_base(names), note
 
 
-def _coverages(counts: Mapping[str, int]) -> dict[str, set[str]]:
+def _share(words: Iterable[str], counts: Counter[str]) -> float:
+    """The share of these words among all that were counted."""
+    return sum(counts[word] for word in words) / max(1, counts.total())
+
+
+def _coverages(counts: Counter[str]) -> dict[str, set[str]]:
     """The words that each installed base lists. Where English leaves too few words for another base to be
     chosen (see `_chosen`), only those of English."""
     coverage: dict[str, set[str]] = {}
@@ -169,10 +173,9 @@ def _coverages(counts: Mapping[str, int]) -> dict[str, set[str]]:
                 raise
             continue  # a damaged base of another language is an error only where it is asked for
         coverage[name] = {word for word in counts if _is_listed(word, listing)}
-        if name == DEFAULT and language_of(counts) in (ENGLISH, None):
-            listed = sum(counts[word] for word in coverage[name]) / max(1, sum(counts.values()))
-            if listed + min(_MARGIN, _ADDED) >= 1:
-                return coverage
+        is_english = name == DEFAULT and language_of(counts) in (ENGLISH, None)
+        if is_english and _share(coverage[name], counts) + min(_MARGIN, _ADDED) >= 1:
+            return coverage
     return {name: coverage[name] for name in bases if name in coverage}
 
 
@@ -192,20 +195,16 @@ def _is_listed(word: str, listing: Mapping[str, int]) -> bool:
 
 def _chosen(coverage: Mapping[str, set[str]], counts: Counter[str]) -> list[str]:
     """The bases to begin with: English, the base of another language, or several for mixed texts."""
-    total = max(1, counts.total())
-
-    def share(words: set[str]) -> float:
-        return sum(counts[word] for word in words) / total
-
+    shares = {name: _share(words, counts) for name, words in coverage.items()}
     candidates = [name for name in coverage if name != DEFAULT and not name.endswith(_SHARED)]
-    best = max(candidates, key=lambda name: share(coverage[name]), default=None)
-    english = share(coverage.get(DEFAULT, set()))
-    if best is None or share(coverage[best]) <= english + _MARGIN:
+    best = max(candidates, key=lambda name: shares[name], default=None)
+    english = shares.get(DEFAULT, 0.0)
+    if best is None or shares[best] <= english + _MARGIN:
         is_english = language_of(counts) in (ENGLISH, None)
         if english < MIN_COVERAGE or not is_english:
             return []
         chosen, words = [DEFAULT], coverage[DEFAULT]
-    elif share(coverage[best]) < MIN_COVERAGE:
+    elif shares[best] < MIN_COVERAGE:
         return []
     else:
         chosen, words = [best], coverage[best]
@@ -214,8 +213,9 @@ def _chosen(coverage: Mapping[str, set[str]], counts: Counter[str]) -> list[str]
         name for name in (*candidates, *([shared] if shared in coverage else [])) if name not in chosen
     ]
     while partners and len(chosen) < _MOST_LANGUAGES:
-        added = max(partners, key=lambda name: share(coverage[name] - words))
-        if share(coverage[added] - words) < _ADDED or (chosen == [DEFAULT] and shared not in coverage):
+        added = max(partners, key=lambda name: _share(coverage[name] - words, counts))
+        too_few = _share(coverage[added] - words, counts) < _ADDED
+        if too_few or (chosen == [DEFAULT] and shared not in coverage):
             break
         chosen = [shared if name == DEFAULT else name for name in chosen] + [added]
         words = words | coverage[added]
@@ -232,10 +232,10 @@ def _no_base(coverage: Mapping[str, set[str]], counts: Counter[str]) -> str:
             f"from the folder bases of headwise's source into {user_folder()}, or let headwise pretrain "
             "make one from texts of your own)"
         )
-    name = max(coverage, key=lambda name: sum(counts[word] for word in coverage[name]))
-    share = sum(counts[word] for word in coverage[name]) / max(1, counts.total())
+    shares = {name: _share(words, counts) for name, words in coverage.items()}
+    name = max(coverage, key=lambda name: shares[name])
     return (
-        f"no base: {name} covers only {100 * share:.0f} % of the words "
+        f"no base: {name} covers only {100 * shares[name]:.0f} % of the words "
         f"(--base {name} takes it even so; headwise pretrain makes one from texts of your own)"
     )
 

@@ -24,7 +24,7 @@ from headwise.text.static_embeddings.word_groups import (
     find_spelling_variant,
     subword_buckets,
 )
-from headwise.text.text_reader import Lexicon, TokenizedTexts
+from headwise.text.text_reader import Lexicon, TokenizedTexts, grown
 
 
 class BaseError(HeadwiseError):
@@ -236,22 +236,13 @@ class _CompositionMemo:
 
     def _append(self, new: DistinctWords) -> None:
         words, rows, kinds = self._words + len(new), self._rows + len(new.rows), self._kinds
-        kinds.rows = _grown(kinds.rows, self._rows, rows)
-        kinds.weights = _grown(kinds.weights, self._words, words)
-        kinds.ends = _grown(kinds.ends, self._words + 1, words + 1)
+        kinds.rows = grown(kinds.rows, self._rows, rows)
+        kinds.weights = grown(kinds.weights, self._words, words)
+        kinds.ends = grown(kinds.ends, self._words + 1, words + 1)
         kinds.rows[self._rows : rows] = new.rows
         kinds.weights[self._words : words] = new.weights
         kinds.ends[self._words + 1 : words + 1] = new.ends[1:] + self._rows
         self._words, self._rows = words, rows
-
-
-def _grown(array: NDArray, size: int, needed: int) -> NDArray:
-    """An array with room for `needed` values, whose first `size` values are those of `array`."""
-    if needed <= len(array):
-        return array
-    grown = np.zeros(2 * needed, dtype=array.dtype)
-    grown[:size] = array[:size]
-    return grown
 
 
 @dataclass(frozen=True, slots=True, eq=False)
