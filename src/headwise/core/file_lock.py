@@ -85,11 +85,7 @@ def locked_file(path: Path, *, otherwise: str = "another --output") -> Generator
 
 
 def _locked_file(path: Path) -> IO[str]:
-    """The lock file, open and locked.
-
-    Raises:
-        BlockingIOError: Another process holds it.
-    """
+    """The lock file, open and locked."""
     while True:
         path.parent.mkdir(parents=True, exist_ok=True)
         file = open(path, "a+", encoding="utf-8")  # noqa: SIM115 - it stays open
@@ -111,11 +107,7 @@ def _lock(file: IO[Any]) -> None:
     """Lock an open file.
 
     A descriptor is locked, not a path: the path may be the user's output file, which `FileLock` of some
-    versions truncates on opening or removes on release.
-
-    Raises:
-        BlockingIOError: Another process holds the lock.
-    """
+    versions truncates on opening or removes on release."""
     from filelock import lock_descriptor
 
     try:

@@ -208,11 +208,7 @@ class TextFeatures:
     def _matrices(
         self, words: Sequence[str], number: int, example: Example
     ) -> dict[str, NDArray[np.float32]]:
-        """The matrices of the words of a text, which is text `number` of those that are read together.
-
-        Raises:
-            HeadwiseError: HW314, a matrix does not fit the words, or has numbers that are not finite.
-        """
+        """The matrices of the words of a text, which is text `number` of those that are read together."""
         matrices = {}
         for name, compute in self.matrices.items():
             matrix = np.asarray(compute(words), dtype=np.float32)

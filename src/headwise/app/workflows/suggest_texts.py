@@ -14,7 +14,7 @@ from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
 from headwise.data.columns.cell_values import as_text
 from headwise.data.columns.column_names import LABEL_NAMES, PAIR_LABEL_NAMES, most_usual_column
-from headwise.data.columns.multi_label_columns import LABEL_SET_NAMES as SET_NAMES
+from headwise.data.columns.column_names import LABEL_SET_NAMES as SET_NAMES
 from headwise.data.items.dataset import InputRow
 from headwise.data.items.item_type import ItemType
 from headwise.data.splits.contamination import in_fingerprint

@@ -125,23 +125,14 @@ def _with_commas(text: str) -> str:
 
 
 def _literal(text: str) -> object:
-    """The value of a Python literal, or of a NumPy array without commas, as JSON has it.
-
-    Raises:
-        ValueError: JSON has no such value.
-        SyntaxError, TypeError, MemoryError, RecursionError: It is no literal.
-    """
+    """The value of a Python literal, or of a NumPy array without commas, as JSON has it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)  # of texts such as `[1or 2]`, which are no code
         return _json_value(ast.literal_eval(_with_commas(text)))
 
 
 def _json_value(value: object) -> object:
-    """A value of a Python literal as JSON has it.
-
-    Raises:
-        ValueError: JSON has no such value.
-    """
+    """A value of a Python literal as JSON has it."""
     if isinstance(value, bytes):
         return value.decode()  # UnicodeDecodeError is a ValueError
     if value is None or isinstance(value, str | int | float):

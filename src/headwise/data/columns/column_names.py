@@ -30,6 +30,10 @@ LABEL_NAMES = (
     "etiqueta", "categoría", "categoria", "clase", "sentimiento", "etichetta", "标签", "类别", "情感",
 )
 # fmt: on
+SET_NAMES = ("labels", "tags", "topics", "genres", "categories", "classes", "keywords", "emotions")
+"""Names in the plural, of columns of label sets."""
+LABEL_SET_NAMES = (*SET_NAMES, *LABEL_NAMES)
+"""Usual names of the column of label sets, the most reliable first."""
 CLEAR_LABEL_NAMES = frozenset(
     {"label", "labels", "gold_label", "gold", "annotation", "class", "category", "target", "y"}
 )

@@ -18,12 +18,18 @@ from headwise.data.columns.cell_values import (
     parse_words_cell,
 )
 from headwise.data.columns.column_names import (
-    LABEL_NAMES,
+    LABEL_SET_NAMES,
+    SET_NAMES,
     TEXT_NAMES,
     is_never_label,
     joined_column_names,
     name_rank,
     normal_name,
+)
+from headwise.data.columns.duplicate_names import (
+    RepeatedLabelColumns,
+    repeated_cells,
+    with_repeated_columns,
 )
 from headwise.data.columns.file_source import DataSource, Record, most_true
 from headwise.data.columns.multi_hot_columns import (
@@ -36,11 +42,6 @@ from headwise.data.columns.multi_hot_columns import (
 )
 from headwise.data.columns.named_columns import columns_of, find_column, names_in, tabular_names
 from headwise.data.columns.reading_options import DEFAULT_LABEL_SEPARATOR, MultiLabelOptions, ReadOptions
-from headwise.data.columns.repeated_label_columns import (
-    RepeatedLabelColumns,
-    repeated_cells,
-    with_repeated_columns,
-)
 from headwise.data.columns.soft_label_columns import WEIGHT_NAMES, choose_weight
 from headwise.data.columns.text_columns import (
     Columns,
@@ -50,12 +51,6 @@ from headwise.data.columns.text_columns import (
 )
 from headwise.data.findings import abbreviate
 from headwise.data.items.numeric_labels import parse_number
-
-_SET_NAMES = ("labels", "tags", "topics", "genres", "categories", "classes", "keywords", "emotions")
-"""Names in the plural, of columns of sets."""
-
-LABEL_SET_NAMES = (*_SET_NAMES, *LABEL_NAMES)
-"""Usual names of the label column, the most reliable first."""
 
 RECURRING = 0.8
 """Least share of the parts of cells that must occur in other cells, too, for the parts to be labels. A part
@@ -306,7 +301,7 @@ def _blanks_separate(cells: Sequence[str], name: str) -> bool:
     if not _CONJUNCTIONS.isdisjoint(map(str.lower, joint)):
         return False
     parted = most_true(_PARTED.fullmatch(label) is not None for label in joint)
-    return (parted or name_rank(name, _SET_NAMES) is not None) and _stand_alone(cells, BLANK)
+    return (parted or name_rank(name, SET_NAMES) is not None) and _stand_alone(cells, BLANK)
 
 
 def _parts_recur(cells: Sequence[str], separator: str, requested: bool) -> bool:

@@ -198,11 +198,7 @@ def _summing_to_one(values: np.ndarray, columns: np.ndarray) -> float:
 def _reject_label_sets(sample: Sequence[Record], source: DataSource, label: str | None = None) -> None:
     """Reject a teacher's file with multi-hot label columns if some texts have several labels or none.
 
-    `label` is the column that would be read as the label, if any.
-
-    Raises:
-        DataError: HW131.
-    """
+    `label` is the column that would be read as the label, if any."""
     flags = guess_multi_hot_columns(sample)
     if len(flags) < 2 or (label is not None and label not in flags):
         return

@@ -156,12 +156,7 @@ def named_label_column(sample: Sequence[Record], *, without: Collection[str | No
 
 
 def _columns_of_text(requested: str, columns: Sequence[Column], source: DataSource) -> list[Column]:
-    """The requested text column, or the columns that are joined into the text.
-
-    Raises:
-        DataError: HW111.
-        ConfigError: A column is named twice.
-    """
+    """The requested text column, or the columns that are joined into the text."""
     names = [column.name for column in columns]
     chosen = [
         columns[find_column(part, names, source, "--text-column")]

@@ -109,11 +109,7 @@ class _Rejoined(RawIOBase):
 
 
 def _pipe(path: str) -> BufferedReader:
-    """Standard input or a pipe, open, with the bytes that were looked at.
-
-    Raises:
-        DataError: HW101.
-    """
+    """Standard input or a pipe, open, with the bytes that were looked at."""
     if path == STANDARD_INPUT:
         standard_input = cast(BufferedReader, sys.stdin.buffer)
         return _peeked_pipes.get(standard_input, standard_input)

@@ -89,11 +89,7 @@ def visible_entries(folder: Path) -> list[Path]:
 
 
 def _label_folders(path: str) -> list[Path]:
-    """The folders of a folder, which must hold nothing but files.
-
-    Raises:
-        DataError: HW101.
-    """
+    """The folders of a folder, which must hold nothing but files."""
     folders = [entry for entry in visible_entries(Path(path)) if entry.is_dir()]
     if not folders:
         check_no_tables(visible_entries(Path(path)), path)
@@ -121,11 +117,7 @@ def _label_folders(path: str) -> list[Path]:
 
 
 def _text(file: str, encoding: str, errors: str) -> str:
-    """The text of a file.
-
-    Raises:
-        DataError: HW101, HW102, HW104 to HW108.
-    """
+    """The text of a file."""
     parts, size = [], 0
     try:
         for number, line in read_lines(file, encoding, errors):

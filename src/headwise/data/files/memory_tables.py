@@ -83,11 +83,7 @@ def _write_jsonl(table: Any, folder: Path, name: str) -> NamedFile:
 
 
 def _check_columns(table: Any) -> None:
-    """Check that a table has a column for each name, of which rows as dictionaries would hold the last.
-
-    Raises:
-        ConfigError: Two columns have one name, or it is a `DatasetDict`, which holds several tables.
-    """
+    """Check that a table has a column for each name, of which rows as dictionaries would hold the last."""
     columns = table.column_names if hasattr(table, "column_names") else table.columns
     if isinstance(columns, Mapping):
         names = ", ".join(map(repr, columns))
@@ -99,11 +95,7 @@ def _check_columns(table: Any) -> None:
 
 
 def _json_line(cells: Mapping[str, Any]) -> str:
-    """A row as a line of JSON.
-
-    Raises:
-        ConfigError: A cell has a type that JSON cannot hold.
-    """
+    """A row as a line of JSON."""
     try:
         return json.dumps(cells, ensure_ascii=False, default=_json_value)
     except TypeError:
@@ -166,11 +158,7 @@ def _is_missing(value: object) -> bool:
 
 
 def _json_value(value: Any) -> Any:
-    """Convert NumPy values, dates, times, decimals and sets for JSON.
-
-    Raises:
-        TypeError: The value has another type, whose name is the message.
-    """
+    """Convert NumPy values, dates, times, decimals and sets for JSON."""
     if isinstance(value, date | time):
         return value.isoformat()
     if isinstance(value, Decimal):

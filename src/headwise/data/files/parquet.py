@@ -96,11 +96,7 @@ def _check_size(metadata: Any, file: str) -> None:
 
 
 def _columns(opened: Any, file: str, notes: list[str]) -> tuple[list[str], JsonObject]:
-    """The names of the readable columns, and the label names of columns that hold label numbers.
-
-    Raises:
-        DataError: HW103, HW112.
-    """
+    """The names of the readable columns, and the label names of columns that hold label numbers."""
     schema = opened.schema_arrow
     if twice := [name for name, times in Counter(schema.names).items() if times > 1]:
         raise DataError("HW112", f"two columns named {twice[0]!r}", advice="rename one", path=file)
@@ -146,11 +142,7 @@ def _is_encoded_text(cell: bytes) -> bool:
 
 
 def _decoded(value: bytes, name: str, number: int, file: str) -> str:
-    """A text in UTF-8.
-
-    Raises:
-        DataError: HW105.
-    """
+    """A text in UTF-8."""
     try:
         return value.decode()
     except UnicodeDecodeError as error:

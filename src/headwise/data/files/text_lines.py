@@ -161,11 +161,7 @@ def _lines(
 
 
 def _check_start(chunk: bytes, path: str) -> None:
-    """Check that the first bytes of a file, once it is unpacked, are those of a text.
-
-    Raises:
-        DataError: HW104.
-    """
+    """Check that the first bytes of a file, once it is unpacked, are those of a text."""
     if chunk.startswith(_PACKED):
         problem = "a workbook, Parquet file or archive inside of an archive"
         raise DataError("HW104", problem, advice="unpack it and give what is in it", path=path)
@@ -174,11 +170,7 @@ def _check_start(chunk: bytes, path: str) -> None:
 
 
 def _check_size(packed: int | None, unpacked: int, path: str) -> None:
-    """Check that so far no more bytes came out of an archive than a text compresses to.
-
-    Raises:
-        DataError: HW104.
-    """
+    """Check that so far no more bytes came out of an archive than a text compresses to."""
     if packed is not None and unpacked > max(BOMB_SIZE, BOMB_RATIO * packed):
         raise DataError(
             "HW104",
@@ -191,11 +183,7 @@ def _check_size(packed: int | None, unpacked: int, path: str) -> None:
 def _decode(
     decoder: codecs.IncrementalDecoder, chunk: bytes, *, final: bool
 ) -> tuple[str, UnicodeDecodeError | None]:
-    """The text of a chunk up to the first bytes that cannot be decoded, and their error.
-
-    Raises:
-        UnicodeError: The codec does not say where these bytes are.
-    """
+    """The text of a chunk up to the first bytes that cannot be decoded, and their error."""
     state = decoder.getstate()
     try:
         return decoder.decode(chunk, final=final), None
@@ -227,11 +215,7 @@ _ESCAPES = lazy_pattern(rb"\x1b\$(?:\)C|[@B])")
 
 
 def _check_escapes(chunk: bytes, path: str, encoding: str) -> None:
-    """Check that the first bytes of a file are not of such an encoding, unless it is the requested one.
-
-    Raises:
-        DataError: HW105.
-    """
+    """Check that the first bytes of a file are not of such an encoding, unless it is the requested one."""
     escape = _ESCAPES.search(chunk)
     if escape and not codecs.lookup(encoding).name.startswith(("iso2022", *_ORDERED)):
         better = "iso2022_kr" if escape[0] == b"\x1b$)C" else "iso2022_jp"
@@ -302,11 +286,7 @@ def without_nuls(text: str, errors: str) -> str:
 
 
 def _checked(text: str, path: str, number: int, errors: str, first: bytes) -> str:
-    """The line `text` of a file that begins with the bytes `first`.
-
-    Raises:
-        DataError: HW104, HW106.
-    """
+    """The line `text` of a file that begins with the bytes `first`."""
     text = without_nuls(text, errors)
     if "\0" in text:
         if is_binary(first):

@@ -195,11 +195,7 @@ def _columns_without_values(head: Sequence[Cells], width: int) -> list[int]:
 def _check_formulas(
     rows: Iterator[Cells], head: Sequence[Cells], empty_columns: Sequence[int], path: str
 ) -> None:
-    """Reject columns of formulas that were never computed, whose cells are read as empty.
-
-    Raises:
-        DataError: HW128.
-    """
+    """Reject columns of formulas that were never computed, whose cells are read as empty."""
     values = dict(head)
     for number, cells in islice(rows, len(head)):
         for column in empty_columns:

@@ -111,11 +111,7 @@ def with_parses(
 def _in_order(
     parses: Sequence[Parse], lines: Sequence[int], path: str, texts: str, *, by_line: bool
 ) -> Sequence[Parse]:
-    """The parses in the order of the items, one for each.
-
-    Raises:
-        DataError: HW142.
-    """
+    """The parses in the order of the items, one for each."""
     if len(parses) == len(lines):
         return parses
     if by_line and len(set(lines)) == len(lines) and all(0 < line <= len(parses) for line in lines):

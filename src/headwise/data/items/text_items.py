@@ -186,11 +186,7 @@ def _further_fields(item: Example) -> Iterable[str]:
 def _numeric_label_reason(head: FileHead, options: ReadOptions) -> str | None:
     """The reason why a file looks like texts with numbers, or None.
 
-    The numbers must be in the requested label column, in one with a usual name, or in the only candidate.
-
-    Raises:
-        DataError: The file cannot be read.
-    """
+    The numbers must be in the requested label column, one with a usual name, or the only candidate."""
     form, columns, records = open_records(head.source(options), labelled=True)
     label = columns.label
     if label is None or not FORMATS[form].table:
@@ -208,11 +204,7 @@ def _numeric_label_reason(head: FileHead, options: ReadOptions) -> str | None:
 
 
 def _multi_label_reason(head: FileHead, options: MultiLabelOptions) -> str | None:
-    """The reason why a file looks like multi-label texts, or None.
-
-    Raises:
-        DataError: The file cannot be read.
-    """
+    """The reason why a file looks like multi-label texts, or None."""
     form, columns, records = open_records(head.source(options), labelled=False)
     sample, _ = look_ahead(records)
     if form == "fasttext":
