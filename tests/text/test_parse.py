@@ -146,11 +146,10 @@ def test_batches_hold_all_words_in_order(texts, most):
         assert sum(len(part) for part, _ in batch) + len(following[0][0]) > most
 
 
-def test_progress(parser, monkeypatch):
+def test_texts_of_many_batches_stay_in_order(parser, monkeypatch):
     monkeypatch.setattr(parse, "BATCH", 10)
-    reports = []
-    assert len(parser([["the", "cat"]] * 12 + [["a"] * 25], reports.append)) == 13
-    assert reports == [5, 10, 12, 12, 12, 13]
+    parses = parser([["the", "cat"]] * 12 + [["a"] * 25, ["dogs", "bark", "."]])
+    assert [len(heads) for heads in parses] == [2] * 12 + [25, 3]
 
 
 def test_new_words_leave_nothing_behind(parser):

@@ -14,6 +14,7 @@ from contextlib import closing, suppress
 from functools import cached_property
 from hashlib import blake2b
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol
@@ -28,9 +29,6 @@ from headwise.text.text_configs import SyntaxConfig
 
 if TYPE_CHECKING:
     import sqlite3
-
-Progress = Callable[[int], None]
-"""Callback that receives the number of texts parsed so far."""
 
 BATCH = 10_000  # words that are parsed at once; a longer text is cut
 SENTENCE_ENDS = frozenset(".!?")
@@ -66,9 +64,7 @@ class Parser(Protocol):
         """A text that differs between parsers that may give different parses."""
         ...
 
-    def __call__(
-        self, texts: Sequence[Sequence[str]], progress: Progress | None = None
-    ) -> list[DependencyHeads]:
+    def __call__(self, texts: Sequence[Sequence[str]]) -> list[DependencyHeads]:
         """The heads of the words of each text, counted through the text."""
         ...
 
@@ -134,9 +130,7 @@ class SpacyParser:
                 digest.update(component.to_bytes(exclude=["vocab"]))
         return digest.hexdigest()[:16]
 
-    def __call__(
-        self, texts: Sequence[Sequence[str]], progress: Progress | None = None
-    ) -> list[DependencyHeads]:
+    def __call__(self, texts: Sequence[Sequence[str]]) -> list[DependencyHeads]:
         """The heads of the words of each text, counted through the text; 0 for roots.
 
         Raises:
@@ -150,8 +144,6 @@ class SpacyParser:
                 if last:
                     parses.append(joined_heads(parts))
                     parts = []
-            if progress is not None:
-                progress(len(parses))
         return parses
 
     def _parse(self, texts: Iterable[Sequence[str]]) -> list[DependencyHeads]:
@@ -271,15 +263,12 @@ class CachedParser:
         folder: Folder of the cache files; `cache_folder()` by default.
 
     Attributes:
-        hits: Number of texts found in the cache so far.
-        misses: Number of texts that were parsed so far.
         trouble: The reason why parses are not cached, or None.
     """
 
     def __init__(self, parser: Parser, folder: str | Path | None = None):
         self.parser = parser
         self.folder = cache_folder() if folder is None else Path(folder)
-        self.hits = self.misses = 0
         self.trouble: str | None = None
 
     @property
@@ -293,9 +282,7 @@ class CachedParser:
         readable = re.sub(r"[^A-Za-z0-9.]+", "-", self.identity).strip("-")[:60]
         return self.folder / f"{readable}-{_hash(self.identity).hex()[:8]}.sqlite"
 
-    def __call__(
-        self, texts: Sequence[Sequence[str]], progress: Progress | None = None
-    ) -> list[DependencyHeads]:
+    def __call__(self, texts: Sequence[Sequence[str]]) -> list[DependencyHeads]:
         """The heads of the words of each text, from the cache or from the parser.
 
         Parses are stored chunk by chunk, so they remain even if a later text fails.
@@ -303,20 +290,14 @@ class CachedParser:
         Raises:
             ParseError: HW231 to HW234, the parser gave heads that make no tree.
         """
-        parses: list[DependencyHeads] = []
-        for start in range(0, len(texts), CHUNK):
-            parses += self._chunk(texts[start : start + CHUNK])
-            if progress is not None:
-                progress(len(parses))
-        return parses
+        chunks = (self._chunk(texts[start : start + CHUNK]) for start in range(0, len(texts), CHUNK))
+        return [*chain.from_iterable(chunks)]
 
     def _chunk(self, texts: Sequence[Sequence[str]]) -> list[DependencyHeads]:
         keys = [_hash(list(words)) for words in texts]
         sizes = dict(zip(keys, map(len, texts), strict=True))
         parses = self._look_up(sizes)
         missing = {key: words for key, words in zip(keys, texts, strict=True) if key not in parses}
-        self.misses += len(missing)
-        self.hits += len(texts) - len(missing)
         if missing:
             parsed = self.parser(list(missing.values()))
             new = {
