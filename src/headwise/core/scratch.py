@@ -4,12 +4,13 @@ A killed run leaves nothing: the file has no entry in any folder (or, on Windows
 closed).
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from shutil import disk_usage
 from tempfile import TemporaryFile, gettempdir
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,16 +94,12 @@ class ScratchFile:
         return array
 
 
-class StoredArray:
-    """Where an array is in a `ScratchFile`.
+class StoredArray(NamedTuple):
+    """Where an array is in a `ScratchFile`: its first byte, and its type and shape."""
 
-    Attributes:
-        offset: Its first byte.
-        dtype, shape: As those of the array.
-    """
-
-    def __init__(self, offset: int, dtype: np.dtype, shape: Sequence[int]):
-        self.offset, self.dtype, self.shape = offset, dtype, tuple(shape)
+    offset: int
+    dtype: np.dtype
+    shape: tuple[int, ...]
 
 
 def _disk_error(reason: str) -> HeadwiseError:

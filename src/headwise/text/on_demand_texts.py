@@ -5,7 +5,7 @@ times the bytes of the text.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,11 +46,7 @@ class OnDemandTexts(ComputedItems[EncodedText]):
     def __len__(self) -> int:
         return len(self._examples) + len(self._appended)
 
-    @overload
-    def __getitem__(self, number: int) -> EncodedText: ...
-    @overload
-    def __getitem__(self, number: slice) -> list[EncodedText]: ...
-    def __getitem__(self, number: int | slice) -> EncodedText | list[EncodedText]:
+    def __getitem__(self, number: Any) -> Any:
         numbers = range(len(self))[number]
         return self.take(numbers) if isinstance(numbers, range) else self.take([numbers])[0]
 

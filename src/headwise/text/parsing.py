@@ -151,10 +151,9 @@ class SpacyParser:
         new = import_module("spacy.tokens").Doc
         # What the vocabulary learns of new words is freed with the zone; no document must outlive it.
         with _ONE_AT_A_TIME, nlp.memory_zone():
-            docs = nlp.pipe(
-                new(nlp.vocab, words=[_valid_spacy_word(word) for word in words]) for words in texts
-            )
-            return [_dependency_heads(doc) for doc in docs]
+            docs = nlp.pipe(new(nlp.vocab, words=[*map(_valid_spacy_word, words)]) for words in texts)
+            offsets = [doc.to_array("HEAD").astype(np.int64) for doc in docs]  # 0 for a root
+        return [np.where(steps == 0, 0, steps + np.arange(1, len(steps) + 1)) for steps in offsets]
 
 
 def _spacy() -> Any:
@@ -177,11 +176,6 @@ def _first_line(error: Exception) -> str:
 def _valid_spacy_word(word: str) -> str:
     """A word that spaCy accepts: not empty, without lone surrogates."""
     return word.encode("utf-8", "replace").decode() or " "
-
-
-def _dependency_heads(doc: Any) -> DependencyHeads:
-    offsets = doc.to_array("HEAD").astype(np.int64)  # 0 for a root
-    return np.where(offsets == 0, 0, offsets + np.arange(1, len(offsets) + 1))
 
 
 def _part_batches(texts: Iterable[Sequence[str]]) -> Iterator[list[tuple[Sequence[str], bool]]]:

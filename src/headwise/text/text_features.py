@@ -174,7 +174,9 @@ class TextFeatures:
         examples: Sequence[Example],
     ) -> list[EncodedText]:
         texts = [
-            example.text if len(tokens) == len(full) else self._until(example.text, len(tokens))
+            example.text
+            if len(tokens) == len(full)
+            else example.text[: self.tokenizer.spans(example.text)[len(tokens) - 1][1]]
             for tokens, full, example in zip(read, words, examples, strict=True)
         ]
         return [
@@ -230,10 +232,6 @@ class TextFeatures:
                 )
             matrices[name] = matrix
         return matrices
-
-    def _until(self, text: str, words: int) -> str:
-        """The text up to the end of its first `words` words."""
-        return text[: self.tokenizer.spans(text)[words - 1][1]]
 
     def _heads(self, examples: Sequence[Example], words: Sequence[Sequence[str]]) -> list[DependencyHeads]:
         parses = {

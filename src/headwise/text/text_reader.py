@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain
 from threading import RLock
-from typing import overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,11 +139,7 @@ class TokenizedTexts(Sequence[list[str]]):
     def __len__(self) -> int:
         return len(self.ends) - 1
 
-    @overload
-    def __getitem__(self, place: int) -> list[str]: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[list[str]]: ...
-    def __getitem__(self, place: int | slice) -> list[str] | list[list[str]]:
+    def __getitem__(self, place: Any) -> Any:
         if isinstance(place, slice):
             return [self[one] for one in range(*place.indices(len(self)))]
         if not -len(self) <= place < len(self):

@@ -107,18 +107,12 @@ def _choose(book: Any, file: str, sheet: str | None, notes: list[str]) -> tuple[
             raise DataError("HW101", f"the workbook has no sheet {sheet!r}", advice=advice, path=file)
         candidates = [sheet]
     else:
-        candidates = [
-            worksheet.title for worksheet in book.worksheets if worksheet.sheet_state == "visible"
-        ]
+        candidates = [one.title for one in book.worksheets if one.sheet_state == "visible"]
     for name in candidates:
         rows = _rows(book[name], file)
         if first := next(rows, None):
-            unread = (
-                []
-                if sheet
-                else [title for title in names if title != name and _is_not_empty(book[title], file)]
-            )
-            if unread:
+            rest = [] if sheet else [title for title in names if title != name]
+            if unread := [title for title in rest if next(_rows(book[title], file), None)]:
                 example = f"{Path(file).name}{SEPARATOR}{unread[0]}"
                 note = f"{SHEET_NOTE}{name!r} is read, not {_shown(unread)} - name another as {example!r}"
                 notes.append(note)
@@ -146,10 +140,6 @@ def _hidden_notes(sheet: Any, width: int, letter: Callable[[int], str]) -> Itera
         yield f"rows that are hidden or filtered out are read, too: {len(rows):,}, first {rows[0]:,}"
     if columns:
         yield f"columns that are hidden are read, too: {abbreviate(columns)}"
-
-
-def _is_not_empty(sheet: Any, file: str) -> bool:
-    return next(_rows(sheet, file), None) is not None
 
 
 def _shown(names: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ Code: HW282 a text that does not have the size of its parts.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import accumulate, chain, pairwise
 from os import PathLike, fspath
 
 import numpy as np
@@ -179,10 +179,7 @@ def split_stream(stream: SymbolStream, parts: Sequence[int]) -> list[SymbolStrea
         raise DataError(
             "HW282", f"{len(stream):,} {stream.symbols.unit}", expected=expected, path=stream.path
         )
-    return [
-        replace(stream, ids=ids, unknown=_unknown(ids, stream.symbols))
-        for ids in np.split(stream.ids, np.cumsum(parts)[:-1])
-    ]
+    return [stream[start:end] for start, end in pairwise(accumulate(parts, initial=0))]
 
 
 def _read_pieces(path: str, unit: Unit, encoding: str, errors: str) -> Iterator[str | list[str] | bytes]:

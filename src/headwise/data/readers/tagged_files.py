@@ -161,7 +161,10 @@ def read_tagged(
         raise DataError("HW103", "no files", path=name)
     tags = _count(sentence for _, sentence in file_sentences)
     if letters := bmes_as_bioes(tags):
-        file_sentences = [(file, _retagged(sentence, letters)) for file, sentence in file_sentences]
+        file_sentences = [
+            (file, replace(sentence, tags=tuple(letters.get(tag, tag) for tag in sentence.tags)))
+            for file, sentence in file_sentences
+        ]
         tags = _count(sentence for _, sentence in file_sentences)
         notes.append("tags of the scheme BMES, read as BIOES: I for M (and S for W)")
     bad = _report_invalid_tags(file_sentences, tags, plan.format, counting) if labelled else set()
@@ -381,10 +384,6 @@ def _with_shared_strings(sentence: TaggedSentence) -> TaggedSentence:
 
 def _interned(strings: Iterable[str]) -> tuple[str, ...]:
     return tuple(map(sys.intern, map(str, strings)))
-
-
-def _retagged(sentence: TaggedSentence, names: Mapping[str, str]) -> TaggedSentence:
-    return replace(sentence, tags=tuple(names.get(tag, tag) for tag in sentence.tags))
 
 
 def _count(sentences: Iterable[TaggedSentence]) -> Counter[str]:

@@ -12,7 +12,7 @@ may share a long text, so their trigrams are not compared.
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import isqrt
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,7 +67,8 @@ def pair_group_keys(pairs: Sequence[tuple[str, str]], parts: int) -> list[str]:
 
 def pair_keys(pairs: Sequence[tuple[str, str]]) -> list[str]:
     """A group key for each pair, equal for those with the words of the same two texts, in either order."""
-    return least_keys(_unordered_words(pairs), [f"{first}\n{second}" for first, second in _normal(pairs)])
+    keys = [f"{normal_text(first)}\n{normal_text(second)}" for first, second in pairs]
+    return least_keys(_unordered_words(pairs), keys)
 
 
 def chain_keys(pairs: Sequence[tuple[str, str]], parts: int) -> list[str] | None:
@@ -90,10 +91,6 @@ def chain_keys(pairs: Sequence[tuple[str, str]], parts: int) -> list[str] | None
     return (
         least_keys(chains.tolist(), firsts) if len(sizes) >= _MANY * parts and sizes.max() <= most else None
     )
-
-
-def _normal(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    return [(normal_text(first), normal_text(second)) for first, second in pairs]
 
 
 def _unordered_words(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, ...]]:
@@ -166,11 +163,7 @@ class GroupKeys(Sequence[str]):
     def __len__(self) -> int:
         return len(self.groups)
 
-    @overload
-    def __getitem__(self, number: int) -> str: ...
-    @overload
-    def __getitem__(self, number: slice) -> list[str]: ...
-    def __getitem__(self, number: int | slice) -> str | list[str]:
+    def __getitem__(self, number: Any) -> Any:
         if isinstance(number, slice):
             return [self[place] for place in range(*number.indices(len(self)))]
         return normal_text(self.texts[int(self.groups[number])])
