@@ -84,7 +84,10 @@ class ReadOptions(TableOptions):
     @property
     def has_column_options(self) -> bool:
         """Whether any option names a column; formats without columns reject such options."""
-        return bool(self.text_column or self.label_column)
+        names = ("text_column", "label_column", "label_columns", "features")
+        optional = ("weight_column", "confidence_column", "probability_columns")
+        named = any(getattr(self, name, None) for name in names)
+        return named or any(getattr(self, name, None) not in (None, "none") for name in optional)
 
 
 @dataclass(frozen=True)
@@ -121,12 +124,6 @@ class MultiLabelOptions(ReadOptions):
             raise ConfigError(f"label_separator {separator!r}; expected a mark, or one blank")
 
     @property
-    def has_column_options(self) -> bool:
-        weighed = self.weight_column not in (None, "none")
-        more = self.label_columns is not None or self.features is not None
-        return super().has_column_options or more or weighed
-
-    @property
     def flags(self) -> list[str]:
         """The names or numbers in `label_columns`."""
         return split_names(self.label_columns)
@@ -145,11 +142,6 @@ class WeightOptions(ReadOptions):
 
     empty_labels: Literal["stop", "skip"] = "stop"
     """What to do with rows whose label is empty: stop, or leave them out and report how many."""
-
-    @property
-    def has_column_options(self) -> bool:
-        weighed = self.weight_column not in (None, "none")
-        return super().has_column_options or weighed or self.features is not None
 
 
 @dataclass(frozen=True)
@@ -170,11 +162,6 @@ class SoftLabelOptions(WeightOptions):
             raise ConfigError(f"probability_columns and {conflicting} exclude each other; give one of them")
         if self.probability_columns is not None and not split_names(self.probability_columns):
             raise ConfigError(f"probability_columns {self.probability_columns!r}; expected columns")
-
-    @property
-    def has_column_options(self) -> bool:
-        columns = (self.probability_columns, self.confidence_column)
-        return super().has_column_options or any(column not in (None, "none") for column in columns)
 
 
 def split_names(names: str | None) -> list[str]:

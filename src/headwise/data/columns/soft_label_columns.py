@@ -169,12 +169,9 @@ def _are_ranked(probabilities: Sequence[str], names: Sequence[str]) -> bool:
     """Whether columns have the probabilities of labels that stand in columns of the same numbers, the
     likeliest first: `Confidence 1` beside `Class 1`."""
     labels = {*_labels_of_columns(probabilities)}
-    numbers = {_number_at_end(name) for name in names if name not in probabilities}
+    rest = [name for name in names if name not in probabilities]
+    numbers = {name[len(name.rstrip("0123456789")) :] for name in rest}
     return all(map(str.isdecimal, labels)) and labels <= numbers
-
-
-def _number_at_end(name: str) -> str:
-    return name[len(name.rstrip("0123456789")) :]
 
 
 def _labels_of_columns(names: Sequence[str]) -> tuple[str, ...]:

@@ -11,7 +11,6 @@ HW105 bytes that are no text; HW112 two columns of one name.
 import json
 import math
 import os
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -100,7 +99,7 @@ def _columns(opened: Any, file: str, notes: list[str]) -> tuple[list[str], JsonO
     schema = opened.schema_arrow
     if twice := [name for name, times in Counter(schema.names).items() if times > 1]:
         raise DataError("HW112", f"two columns named {twice[0]!r}", advice="rename one", path=file)
-    left = [field.name for field in schema if not _is_readable(field.type)]
+    left = [field.name for field in schema if _BYTES.search(str(field.type))]
     flat = [name for name in left if _FLAT_BYTES.fullmatch(str(schema.field(name).type))]
     texts = _columns_of_encoded_texts(opened, flat) if flat else []
     if texts:
@@ -121,6 +120,8 @@ def _columns(opened: Any, file: str, notes: list[str]) -> tuple[list[str], JsonO
 
 
 _FLAT_BYTES = lazy_pattern(r"(dictionary<values=)?(large_)?binary(_view)?(,.*>)?")
+_BYTES = lazy_pattern(r"binary(_view)?($|[\[,>])")
+"""Occurs in the types of columns that contain bytes."""
 _LOOKED_AT = 100  # rows
 
 
@@ -150,11 +151,6 @@ def _decoded(value: bytes, name: str, number: int, file: str) -> str:
         raise DataError(
             "HW105", problem, advice="write the column as strings", path=file, line=number
         ) from None
-
-
-def _is_readable(kind: Any) -> bool:
-    """Whether a column type contains no bytes."""
-    return not re.search(r"binary(_view)?($|[\[,>])", str(kind))
 
 
 def _huggingface_features(metadata: Mapping[bytes, bytes] | None) -> JsonObject:

@@ -257,7 +257,6 @@ class ItemType(ABC, Generic[Item]):
         """Why the reading options imply this item type, as text; None if they do not."""
         return None
 
-    @abstractmethod
     def recognise(self, head: FileHead, reading: Mapping[str, object]) -> str | None:
         """Why a file looks like training data of this item type and label type, as text; None if it does
         not.
@@ -266,3 +265,4 @@ class ItemType(ABC, Generic[Item]):
             head: The beginning of the file.
             reading: The reading options that the user gave.
         """
+        return None

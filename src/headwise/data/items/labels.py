@@ -74,14 +74,19 @@ def training_spellings(labels: Iterable[str], training_labels: Iterable[str]) ->
     truth values (`TRUE` and `True`), letters that look alike (NFD and NFC). Labels that training spells in
     several ways are left out."""
     training_labels = set(training_labels)
-    spellings: dict[str, list[str]] = {}
-    for name in training_labels:
-        spellings.setdefault(_value_of(name), []).append(name)
-    spelling_of = {}
+    spellings, spelling_of = _by_value(training_labels), dict[str, str]()
     for label in set(labels) - training_labels:
         if len(candidates := spellings.get(_value_of(label), [])) == 1:
             spelling_of[label] = candidates[0]
     return dict(sorted(spelling_of.items()))
+
+
+def _by_value(labels: Iterable[str]) -> dict[str, list[str]]:
+    """The labels of each value, see `_value_of`."""
+    spellings: dict[str, list[str]] = {}
+    for label in labels:
+        spellings.setdefault(_value_of(label), []).append(label)
+    return spellings
 
 
 def _value_of(label: str) -> str:
@@ -102,11 +107,8 @@ def unify_spellings(items: list[T]) -> tuple[list[T], tuple[str, ...]]:
     were put together may spell numbers, truth values and accents in several ways."""
     labelled: list[Any] = items
     counts = Counter(label for item in labelled for label in item.labels)
-    spellings: dict[str, list[str]] = {}
-    for label in counts:
-        spellings.setdefault(_value_of(label), []).append(label)
     names = {}
-    for variants in spellings.values():
+    for variants in _by_value(counts).values():
         commonest = max(sorted(variants), key=lambda label: (counts[label], normalize_text(label) == label))
         names |= {label: commonest for label in variants if label != commonest}
     if not names:

@@ -160,9 +160,6 @@ class SymbolStreamItems(ItemType[int]):
     def show(self, item: int) -> str:
         return str(item)
 
-    def recognise(self, head: FileHead, reading: Mapping[str, object]) -> str | None:
-        return None
-
 
 MAX_HELD_OUT = 2_000
 """Largest number of texts split off for dev and for test each; the rest is for training."""
