@@ -30,13 +30,8 @@ class Page(str):
 
 
 def render(template: str, **values: object) -> Markup:
-    """A filled template. What is returned to users is made a `str`: with `Markup`, `"<p>" + page` would
-    escape the tag.
-
-    Args:
-        template: The file name in `headwise.core.templates`.
-        values: What the template names.
-    """
+    """A filled template of `headwise.core.templates`. What is returned to users is made a `str`: with
+    `Markup`, `"<p>" + page` would escape the tag."""
     return Markup(_environment().get_template(template).render(values))  # noqa: S704 - values are escaped
 
 

@@ -8,13 +8,7 @@ _VERSION1 = 0x100  # regex.VERSION1
 
 
 class _LazyPattern:
-    """A pattern that is compiled when a method of it is first used.
-
-    Args:
-        engine: The module that compiles it, `re` or `regex`.
-        pattern: The regular expression.
-        flags: Flags of the engine.
-    """
+    """A pattern that is compiled when a method of it is first used."""
 
     def __init__(self, engine: str, pattern: str | bytes, flags: int):
         self._engine, self.pattern, self._flags = engine, pattern, flags

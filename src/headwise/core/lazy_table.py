@@ -8,11 +8,7 @@ Value = TypeVar("Value")
 
 class LazyTable(MutableMapping[str, Value]):
     """A dictionary whose values are made when they are looked up for the first time, so that their modules
-    are imported only then.
-
-    Args:
-        factories: By name, the function that makes the value.
-    """
+    are imported only then."""
 
     def __init__(self, factories: Mapping[str, Callable[[], Value]]):
         self._makers: dict[str, Callable[[], Value]] = dict(factories)

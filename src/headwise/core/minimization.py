@@ -104,13 +104,8 @@ def _step(
 
 
 def minimize_within(function: Callable[[float], float], low: float, high: float) -> float:
-    """A minimum of a function between two bounds: parabolas and golden sections (Brent: Algorithms for
-    minimization without derivatives, 1973, chapter 5).
-
-    Args:
-        function: The function; with several minima between the bounds, one of them is found.
-        low, high: The bounds.
-    """
+    """A minimum of a function between two bounds, one of them if there are several: parabolas and golden
+    sections (Brent: Algorithms for minimization without derivatives, 1973, chapter 5)."""
     best = second = third = low + _GOLDEN * (high - low)
     value = second_value = third_value = function(best)
     step = before = 0.0  # the last step and the one before it

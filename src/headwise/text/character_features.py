@@ -194,13 +194,7 @@ class ClusterLookup(Protocol):
 
 
 class CharacterFeatureCache(dict[str, CharacterFeatures]):
-    """Mapping from a word to its `CharacterFeatures`; caches up to `_CACHED` words.
-
-    Args:
-        config: Which features there are.
-        alphabet: The character vocabulary.
-        clusters: The clusters of words, if the configuration has them.
-    """
+    """Mapping from a word to its `CharacterFeatures`; caches up to `_CACHED` words."""
 
     def __init__(
         self,

@@ -78,11 +78,6 @@ DOCUMENT_MARKS = frozenset(_STARTS)
 def word_marks(names: frozenset[MarkName], text: str, spans: Sequence[tuple[int, int]]) -> WordMarks:
     """The sentence or the paragraph of each word of a text.
 
-    Args:
-        names: Some of `DOCUMENT_MARKS`.
-        text: The text.
-        spans: The offsets of its words in it.
-
     Returns:
         By name, numbers from 0 that do not fall; units without a word have none.
     """

@@ -25,10 +25,6 @@ Encode = Callable[[Sequence[Any]], Sequence[EncodedText]]
 class OnDemandTexts(ComputedItems[EncodedText]):
     """A sequence of encoded texts, of which only the lengths are in memory.
 
-    Args:
-        encode: Encodes texts.
-        examples: The texts, as `encode` takes them.
-
     Attributes:
         lengths: Number of words of each text, int64 `[texts]`.
     """

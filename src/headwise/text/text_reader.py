@@ -164,11 +164,7 @@ class WordCache:
         return WordCache, ()  # copies and other processes begin anew
 
     def of(self, lexicon: Lexicon, compute: Callable[[list[str]], NDArray]) -> NDArray:
-        """The numbers of the words of a lexicon, `[words]`.
-
-        Args:
-            compute: Gives the numbers of words.
-        """
+        """The numbers of the words of a lexicon, `[words]`."""
         with _MEMO_LOCK:
             if lexicon is not self._lexicon:
                 # Of the type of the numbers, also while no text has had a word.
@@ -192,9 +188,6 @@ def grown(array: NDArray, size: int, needed: int) -> NDArray:
 
 class TextReader:
     """Reads texts with a tokenizer; of bounded memory. Threads may share it.
-
-    Args:
-        name: Name of the tokenizer, see `headwise.core.tokenizer`.
 
     Raises:
         ConfigError: There is no such tokenizer.

@@ -157,10 +157,6 @@ def category(cell: str) -> str | None:
 def guess_type(name: str, cells: Sequence[str]) -> tuple[ColumnType, str]:
     """The type of a column and why, if that may surprise ("" if not).
 
-    Args:
-        name: The name of the column.
-        cells: All its cells.
-
     Raises:
         ValueError: The type cannot be guessed; the message says why.
     """

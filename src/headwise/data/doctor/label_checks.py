@@ -92,15 +92,7 @@ def _spelling_findings(
     key_of: Callable[[str], str | float],
     names_of: Callable[[Any], Iterable[str]],
 ) -> Iterator[Finding]:
-    """Names that have one key.
-
-    Args:
-        file: The file.
-        nouns: What has the names.
-        counts: The count of each name, the most frequent first.
-        key_of: The key of a name.
-        names_of: The names of an item.
-    """
+    """A finding of names that have one key; `counts` has the most frequent first."""
     variants: dict[str | float, list[str]] = {}
     for name in counts:
         variants.setdefault(key_of(name), []).append(name)

@@ -117,12 +117,7 @@ def leaks(file: CheckedFile) -> Iterator[Finding]:
 
 
 def find_leaks(texts: Sequence[str], labels: Sequence[Sequence[str]]) -> list[Leak]:
-    """For each label the surest trace that nearly decides it, if there is one; the surest first.
-
-    Args:
-        texts: The items' texts.
-        labels: The labels of each item.
-    """
+    """For each label the surest trace that nearly decides it, if there is one; the surest first."""
     step = -(-len(texts) // _MOST) or 1
     texts, labels = texts[::step], labels[::step]
     sizes = Counter(label for item_labels in labels for label in set(item_labels))
@@ -212,11 +207,7 @@ def wilson_lower_bound(hits: int, of: int) -> float:
 
 
 class SurfaceFeatureThresholds:
-    """Surface features of texts, each in sorted order.
-
-    Args:
-        texts: The texts.
-    """
+    """Surface features of texts, each in sorted order."""
 
     def __init__(self, texts: Sequence[str]):
         numbers = surface_features(texts).T
@@ -225,11 +216,7 @@ class SurfaceFeatureThresholds:
 
     def cuts(self, labelled: NDArray[np.bool_]) -> Iterator[tuple[str, int, int]]:
         """For each feature, the two sides (below, above) of the thresholds with the fewest exceptions: what
-        the items there have in common, how many of them have the label, and how many they are.
-
-        Args:
-            labelled: Whether each text has the label, `[texts]`.
-        """
+        the items there have in common, how many of them have the label, and how many they are."""
         size = int(labelled.sum())
         for number, (order, values) in enumerate(zip(self._orders, self._numbers, strict=True)):
             last = np.flatnonzero(values[1:] != values[:-1])
@@ -252,10 +239,6 @@ _SMOOTHING = 0.5
 def one_sided_accuracy(texts: Sequence[str], labels: Sequence[str]) -> float:
     """Cross-validated accuracy of a naive Bayes classifier that sees only these texts; equal texts are in
     one fold.
-
-    Args:
-        texts: One text of each pair.
-        labels: The labels of the pairs.
 
     Returns:
         Between 0 and 1; 0 where there are no pairs.

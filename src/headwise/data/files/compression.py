@@ -216,12 +216,7 @@ def _decompressed(raw: BufferedReader, path: str, stack: ExitStack) -> BinaryIO:
 
 
 def foreign_error(kind: tuple[str, str], path: str) -> DataError:
-    """The error for a file that is not text, where text is expected.
-
-    Args:
-        kind: What the file is, and the advice.
-        path: The file.
-    """
+    """The error for a file that is not text, where text is expected."""
     what, advice = kind
     if what in TABLE_DOCUMENTS:
         named = "name the file itself: it cannot be read from a pipe"

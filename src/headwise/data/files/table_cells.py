@@ -34,11 +34,6 @@ def cell_text(value: object) -> str:
 def import_optional_library(module: str, what: str, path: str) -> Any:
     """Import a module of the extra `tables`.
 
-    Args:
-        module: Its name.
-        what: What it reads, for the message.
-        path: The file.
-
     Raises:
         DataError: HW109, it cannot be imported.
     """

@@ -84,10 +84,6 @@ def looks_like_bags(lines: Sequence[str], delimiter: str | None = None) -> str |
     """Why lines look like a file of labelled bags, as text for the user; None if they do not.
 
     In such a file no column is text: all columns but those of bags and labels are numbers.
-
-    Args:
-        lines: The first lines, without their line ends.
-        delimiter: The field delimiter, if it is known.
     """
     if lines and lines[0].lstrip().startswith("{"):  # JSON: to guess a delimiter of long lines takes long
         return None

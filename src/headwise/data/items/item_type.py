@@ -27,11 +27,7 @@ Item = TypeVar("Item")
 
 
 class ItemType(ABC, Generic[Item]):
-    """An item type with its label type.
-
-    Args:
-        label_type: The label type.
-    """
+    """An item type with its label type."""
 
     nouns: ClassVar[DisplayNames]
     """The display names of the items."""
@@ -259,10 +255,5 @@ class ItemType(ABC, Generic[Item]):
 
     def recognise(self, head: FileHead, reading: Mapping[str, object]) -> str | None:
         """Why a file looks like training data of this item type and label type, as text; None if it does
-        not.
-
-        Args:
-            head: The beginning of the file.
-            reading: The reading options that the user gave.
-        """
+        not."""
         return None

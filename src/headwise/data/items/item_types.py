@@ -93,13 +93,6 @@ def rows_to_predict(
 ) -> InputRows[Item] | InputRows[TaggedSentence] | InputRows[Example]:
     """The records of a file to predict.
 
-    Args:
-        item_type: The item type of the model.
-        task: The task of the model.
-        path: The file; "-" is standard input.
-        reading: The user's reading settings.
-        schema: See `ItemType.rows`.
-
     Raises:
         ConfigError: See `options_for`.
         DataError: The file cannot be read with these settings.

@@ -213,10 +213,6 @@ def low_confidence_items(items: Sequence[LabelledItem], labels: int) -> list[int
     """The numbers of the items whose label has a confidence below `1 / labels`.
 
     Every other label of such an item is more probable, so the model learns another label for it.
-
-    Args:
-        items: The items, with attributes `label` and `shares`.
-        labels: The number of labels.
     """
     numbers = []
     for number, item in enumerate(items):

@@ -31,11 +31,6 @@ MOST_CLASSES = 20  # distinct whole numbers; more than these are scores, not cla
 def parse_numeric_labels(labels: Sequence[str | None], lines: Sequence[int], path: str) -> np.ndarray:
     """The labels as numbers, `[texts]`, float64.
 
-    Args:
-        labels: The labels, as written in the file.
-        lines: The line of each label.
-        path: The file, for the message.
-
     Raises:
         DataError: HW287, the first label that is not a finite number.
     """

@@ -74,12 +74,6 @@ def with_parses(
     The n-th parse belongs to the n-th text. If items of the file were left out, the n-th parse belongs to
     the text on line n. Phrases of sentiment trees share a line; their parses come from its tree.
 
-    Args:
-        item_type: The item type.
-        data: The data set (`headwise.data.items.dataset.Dataset`).
-        paths: See `parse_paths`.
-        reader: The functions that read parse files.
-
     Raises:
         ConfigError: The number of files differs from the number of texts of an item.
         DataError: HW142, the numbers of parses and items differ; or a file cannot be read.
@@ -131,13 +125,7 @@ def rows_with_parses(
     paths: str | None,
     read: Callable[[str], Iterator[Parse]],
 ) -> Iterator[InputRow[Item]]:
-    """The rows with parses attached to their items, in constant memory.
-
-    Args:
-        item_type: The item type.
-        rows: The records of a file to predict.
-        paths: See `parse_paths`; if None, the rows are unchanged.
-        read: Yields the parses of a file.
+    """The rows with parses attached to their items, in constant memory; unchanged without `paths`.
 
     Raises:
         ConfigError: The number of files differs from the number of texts of an item.

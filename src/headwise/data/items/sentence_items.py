@@ -76,11 +76,6 @@ class TaggedSentenceItems(ItemType[TaggedSentence]):
     ) -> InputRows[TaggedSentence] | InputRows[Example]:
         """The sentences of a file to predict, if it is tokenised; otherwise its running texts.
 
-        Args:
-            path: The file; "-" is standard input.
-            reading: The user's reading settings.
-            schema: Not used.
-
         Raises:
             DataError: HW259, standard input could be either.
         """
@@ -193,13 +188,7 @@ class TaggedSentenceItems(ItemType[TaggedSentence]):
 
 
 def is_tokenized_file(path: str, reading: Mapping[str, object], head: FileHead | None = None) -> bool:
-    """Whether a file to predict holds tokenised sentences, rather than running texts.
-
-    Args:
-        path: The file.
-        reading: The user's reading settings.
-        head: The beginning of the file, if it has been read.
-    """
+    """Whether a file to predict holds tokenised sentences, rather than running texts."""
     form = reading.get("format")
     if form is not None:
         return form in FORMATS

@@ -24,10 +24,6 @@ def automatic_limit(lengths: Sequence[int] | np.ndarray, batch_words: int) -> in
 
     There is one if a few texts are 16 times as long as 98 % of the others, and hold more than a third of
     all words, or more words than a batch.
-
-    Args:
-        lengths: The number of words of each text.
-        batch_words: The largest number of words of a batch.
     """
     lengths = np.asarray(lengths, dtype=np.int64)
     if not len(lengths):

@@ -256,11 +256,6 @@ def open_records(
 ) -> tuple[str, Columns, Iterator[Record]]:
     """The format, the columns and the records of a file.
 
-    Args:
-        source: The file and its options.
-        labelled: Whether labels are required.
-        choose: Chooses the columns of a table from its first records.
-
     Raises:
         DataError: The file cannot be read, or has no records.
     """

@@ -54,11 +54,7 @@ def looks_tokenized(lines: Sequence[str]) -> bool:
 
 
 def looks_tagged(lines: Sequence[str]) -> str | None:
-    """The reason why lines look like tagged sentences, for messages; None if they do not.
-
-    Args:
-        lines: The first lines, without their line ends.
-    """
+    """The reason why lines look like tagged sentences, for messages; None if they do not."""
     guess = _recognise(list(enumerate(lines[:_LOOKED_AT], start=1)))
     return guess[1] if guess else None
 

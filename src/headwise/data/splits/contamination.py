@@ -83,12 +83,7 @@ class PartOverlap:
 
 
 def find_overlaps(item_type: ItemType, parts: Mapping[str, Any]) -> tuple[PartOverlap, ...]:
-    """The overlaps of all pairs of parts that share items; empty texts are not counted.
-
-    Args:
-        item_type: The item type.
-        parts: The items of each part, by its name, in the order train, dev, test.
-    """
+    """The overlaps of all pairs of parts that share items; empty texts are not counted."""
     if not item_type.has_keys:
         return ()
 
@@ -154,13 +149,7 @@ class ComparedKeys:
 
 
 def repetition_warning(item_type: ItemType, items: Sequence[object], what: str = "") -> str | None:
-    """A warning if 10 % or more of the items of an evaluation part are repeated within it; else None.
-
-    Args:
-        item_type: The item type.
-        items: The items.
-        what: The name of the part, with a space: "test ".
-    """
+    """A warning if 10 % or more of the items of an evaluation part are repeated within it; else None."""
     if not item_type.has_keys or not len(items):
         return None
     keys = text_digests(normal_text(item_type.contamination_key(item)) for item in items)

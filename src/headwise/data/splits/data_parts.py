@@ -211,14 +211,7 @@ class _PartReading:
     notes: list[tuple[str, str]] = field(default_factory=list)
 
     def read(self, name: str, path: Files, parse_file: str | None, reader: ParseReader | None) -> None:
-        """Read the file of a part.
-
-        Args:
-            name: The part.
-            path: The file.
-            parse_file: The parses of its items.
-            reader: See `read_parts`.
-        """
+        """Read the file of a part."""
         item_type, label_type = self.item_type, self.item_type.label_type
         options = item_type.part_options(self.options, name, self.cut)
         data = read_files_as_one(item_type, path, options, schema=self.schema)

@@ -126,10 +126,6 @@ def near_duplicate_groups(
     A chain is split into groups of equal texts if it has more distinct texts than the square root of their
     total number, or more than half of those of a stratum (texts made from a template, lines of a log): held
     out as a whole, it would leave nothing like it to learn from. Texts are compared by digests of 64 bits.
-
-    Args:
-        texts: The texts.
-        strata: The stratum of each text, such as its label.
     """
     first = first_places(text_digests(map(normal_text, texts)))
     distinct = np.flatnonzero(first == np.arange(len(first)))

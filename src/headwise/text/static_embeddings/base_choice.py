@@ -96,9 +96,6 @@ def language_of(counts: Mapping[str, int]) -> str | None:
     """The language with the most common words in texts; None where no language has many more than the next.
 
     Lists of names and commands of two words have few common words, and thus no language.
-
-    Args:
-        counts: How often each word as written occurs.
     """
     total = sum(counts.values())
     lowered: dict[str, int] = {}
