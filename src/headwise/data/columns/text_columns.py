@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 
 from headwise.core.errors import ConfigError
 from headwise.data.columns.cell_values import as_text
@@ -80,12 +81,8 @@ def choose_columns(
         requested = _columns_of_text(options.text_column, columns, source)
     if options.label_column and labelled:
         label = columns[find_column(options.label_column, names, source, "--label-column")]
-    for part in requested or [None]:
-        check_distinct_columns(text_column=part and part.name, label_column=label and label.name)
-        for name in tabular:
-            check_distinct_columns(features=name, text_column=part and part.name)
-    for name in tabular:
-        check_distinct_columns(features=name, label_column=label and label.name)
+    for part, name in product([column.name for column in requested] or [None], tabular or [None]):
+        check_distinct_columns(features=name, text_column=part, label_column=label and label.name)
     open_columns = [column for column in columns if column.name not in tabular]
     text, guessed = _joined_column(requested), list[str]()
     if text is None:
@@ -97,25 +94,25 @@ def choose_columns(
     choose, read = _number_column if numbers else _label_column, requested or [text]
     if label is None:
         label = choose([c for c in open_columns if c not in read], needed=labelled)
-    if label is not None and labelled and not options.label_column:
-        guessed.append(f"label={label.name!r}")
     if label is None and labelled:
         raise ambiguous_columns_error("the label column", "--label-column", columns, source)
+    guessed_label = label if labelled and not options.label_column else None
+    if guessed_label:
+        guessed.append(f"label={guessed_label.name!r}")
     if guessed:
         flags = "--text-column/--label-column" if labelled else "--text-column"
         source.notes.append(f"columns guessed: {', '.join(guessed)} - override with {flags}")
-    if label is not None and labelled and not options.label_column and is_prediction(label.name):
-        message = f"{label.name!r} is named like the labels that a model gave, not people"
+    if guessed_label and is_prediction(guessed_label.name):
+        message = f"{guessed_label.name!r} is named like the labels that a model gave, not people"
         source.notes.append(f"{message} - override with --label-column")
     read_names = {column.name for column in (*read, label) if column}
     remaining = [column for column in open_columns if column.name not in read_names]
-    if labelled and label is not None and not options.label_column:
+    if guessed_label:
         if names := span_columns(remaining, text):
-            raise span_rows_error(names, label.name, source)
+            raise span_rows_error(names, guessed_label.name, source)
         unread = {column.name for column in remaining}
-        source.notes += other_labels_notes(
-            [c for c in _without_votes(open_columns) if c.name in unread], label
-        )
+        unvoted = [c for c in _without_votes(open_columns) if c.name in unread]
+        source.notes += other_labels_notes(unvoted, guessed_label)
     source.notes += unused_columns_notes(remaining)
     texts = (column for column in remaining if column.varies and not column.is_machine_written)
     if unused := [c for c in texts if (c.strings and c.words >= 3) or c.has_unique_words]:
