@@ -130,10 +130,6 @@ def test_unknown_options_are_refused():
         Vocabulary.from_json(GOOD | {"case": ["upper"]})
     with pytest.raises(ConfigError, match="'lower' or 'keep'"):
         Vocabulary.build([], case="upper")
-    with pytest.raises(ConfigError, match="min_count=0"):
-        Vocabulary.build([], min_count=0)
-    with pytest.raises(ConfigError, match="max_size=-1"):
-        Vocabulary.build([], max_size=-1)
 
 
 def test_extra_counts_the_words_at_the_end_that_no_text_has():

@@ -14,7 +14,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.core.errors import ConfigError, HeadwiseError
+from headwise.core.errors import HeadwiseError
 from headwise.core.tokenizer import normalize_spelling
 from headwise.text.static_embeddings.word_groups import cluster_rows
 from headwise.text.text_configs import CharacterConfig
@@ -66,8 +66,6 @@ class Alphabet:
             words: All tokens of the training texts, with repetitions.
             min_count: Characters with a lower count are left out.
         """
-        if min_count < 1:
-            raise ConfigError(f"min_count={min_count}: an alphabet needs a min_count of 1 or more")
         counts: Counter[str] = Counter()
         for word, times in Counter(words).items():
             for character in normalize_spelling(word):

@@ -182,7 +182,8 @@ class Vocabulary:
     _memo: WordCache = field(init=False, repr=False, compare=False, default_factory=WordCache)
 
     def __post_init__(self) -> None:
-        _check_case(self.case)
+        if self.case not in get_args(Case):
+            raise ConfigError(f"case={self.case!r}: a vocabulary's case is 'lower' or 'keep'.")
         if not self.words or self.words[0] != UNKNOWN:
             actual = repr(self.words[0]) if self.words else "nothing"
             raise VocabularyError(
@@ -223,12 +224,6 @@ class Vocabulary:
             extra_words: Words to add at the end, in this order, with count 0: those of pretrained
                 vectors, so that they are known although no training text has them.
         """
-        _check_case(case)
-        if min_count < 1 or (max_size is not None and max_size < 0):
-            raise ConfigError(
-                f"min_count={min_count}, max_size={max_size}: a vocabulary needs a min_count of 1 "
-                "or more and a max_size that is not negative (or None)."
-            )
         raw = Counter(chain.from_iterable(token_lists))
         counts: Counter[str] = Counter()
         for word, count in raw.items():
@@ -327,8 +322,3 @@ class _Ids(dict[str, int]):
 
 def _normalize(word: str, case: Case) -> str:
     return normalize_spelling(word.lower() if case == "lower" else word)
-
-
-def _check_case(case: str) -> None:
-    if case not in get_args(Case):
-        raise ConfigError(f"case={case!r}: a vocabulary's case is 'lower' or 'keep'.")

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from io import BytesIO
 
 from headwise.core.lazy_pattern import lazy_pattern
-from headwise.data.columns.file_source import FileHead, look_ahead
+from headwise.data.columns.file_source import DataSource, FileHead, look_ahead
+from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.errors import DataError
-from headwise.data.files.archives import open_file, read_files
+from headwise.data.files.archives import open_file
 from headwise.data.files.compression import open_beginning, peek_arrived, plain_name, read_once
-from headwise.data.files.label_folders import folder_lines
-from headwise.data.files.tables import row_line, table_kind, table_rows
+from headwise.data.files.tables import row_line
 from headwise.data.files.text_lines import Line, decoded_lines, read_piece
 from headwise.data.formats import FORMATS
 from headwise.data.formats.brat import brat_lines, is_brat
@@ -42,7 +42,7 @@ def has_byte_order_mark(path: str) -> bool:
 
 
 def read_preview(path: str, encoding: str = "utf-8", *, wait: bool = False) -> FileHead:
-    """The first lines of a file, or of the first member of a zip. Of standard input and pipes these are the
+    """The first lines of a file, or of the members of a zip. Of standard input and pipes these are the
     lines that have arrived, or with `wait` as many as of a file; they are not consumed. A file that cannot
     be read has none; the error is raised when it is read in full."""
     try:
@@ -54,20 +54,13 @@ def read_preview(path: str, encoding: str = "utf-8", *, wait: bool = False) -> F
             return FileHead(
                 path, tuple(decoded_lines(BytesIO(peek_arrived(path)), path, encoding, "replace"))
             )
-        rows = tuple(look_ahead(table_rows(kind, path, []))[0]) if (kind := table_kind(path)) else ()
-        if rows:
-            files = [(path, map(row_line, rows))]
-        elif is_brat(path):
-            files = [(path, brat_lines(path, encoding, "replace"))]
-        elif os.path.isdir(path):
-            files = [(path, folder_lines(path, encoding, "replace"))]
-        else:
-            files = read_files(path, encoding, "replace")
-        for _, lines in files:
-            return FileHead(path, _shortened(look_ahead(lines_of_frame(lines, path, []))[0]), rows)
+        source = DataSource(path, ReadOptions(encoding=encoding, encoding_errors="replace"))
+        rows = tuple(look_ahead(source.rows())[0])
+        texts = brat_lines(path, encoding, "replace") if is_brat(path) else source.open()
+        lines = map(row_line, rows) if rows else texts
+        return FileHead(path, _shortened(look_ahead(lines_of_frame(lines, path, []))[0]), rows)
     except DataError:
-        pass
-    return FileHead(path, ())
+        return FileHead(path, ())
 
 
 def _shortened(lines: Sequence[Line]) -> tuple[Line, ...]:

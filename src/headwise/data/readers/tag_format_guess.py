@@ -19,10 +19,8 @@ SUFFIXES: dict[str, TaggedFormat] = {".conllu": "conllu", ".mrg": "trees"}
 
 _JSON_ARRAY = lazy_pattern(r"\s*(?:\[\s*)+(?:\{\s*\"|\"[^\"]*\"\s*[,\]])")
 _LOOKED_AT = 400  # lines
-_WORDS, _MAX_WORD_LENGTH = (
-    8,
-    8,
-)  # least lines, and most characters per line on average, of a file of single words
+_WORDS = 8  # least lines of a file of single words
+_MAX_WORD_LENGTH = 8  # most characters of its lines on average
 _SENTENCE_EXAMPLE = '{"tokens": ["Tom", "ran"], "tags": ["B-PER", "O"]}'
 
 RECOGNISERS: dict[TaggedFormat, Callable[[Sequence[Line]], str | None]] = {
