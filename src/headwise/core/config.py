@@ -93,8 +93,6 @@ def check_range(
     """Check numbers of a configuration, usually in its `__post_init__`; None is skipped.
 
     Args:
-        config: The configuration.
-        names: Names of the fields to check.
         low: Lower bound, inclusive.
         high: Upper bound, inclusive. Infinity and NaN are never allowed.
         open: Whether `high` is exclusive.

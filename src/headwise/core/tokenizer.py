@@ -7,7 +7,7 @@ are made of: links, addresses, mentions, tags, emoji and emoticons are one token
 """
 
 from collections.abc import Generator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from itertools import chain
 from typing import Protocol
 from unicodedata import normalize as unicode_normalize
@@ -272,9 +272,8 @@ TOKENIZERS: dict[str, Tokenizer] = {
 @contextmanager
 def remembered_words() -> Generator[None]:
     """Keep the words of texts within this context (see `NormalizingTokenizer.caching`)."""
-    with ExitStack() as stack:
-        for tokenizer in _NORMALIZING:
-            stack.enter_context(tokenizer.caching())
+    penn, whitespace = _NORMALIZING
+    with penn.caching(), whitespace.caching():
         yield
 
 

@@ -116,7 +116,6 @@ def ngram_buckets(word: str, longest: int, buckets: int) -> NDArray[np.int64]:
     once. The hash (CRC-32 of UTF-8) is the same on every machine.
 
     Args:
-        word: The word.
         longest: Characters of the longest n-grams, 1 or more.
         buckets: Into how many the n-grams are spread.
 

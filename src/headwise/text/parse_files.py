@@ -59,7 +59,6 @@ def read_parses(path: str, words: Words | None = None) -> list[DependencyHeads]:
     For any other suffix, the format is detected from the first lines.
 
     Args:
-        path: The file; "-" is standard input.
         words: The words of the texts by the tokenizer of the model, if known. The file must have the same
             number of texts and of words, and the same words if its format has words.
 

@@ -83,7 +83,6 @@ class TextFeatures:
 
     Args:
         tokenizer: Name of the tokenizer, see `headwise.core.tokenizer`.
-        vocabulary: The word vocabulary.
         trees: Whether dependency trees are read: `none`; `error`: a text without one is an error; `word`: a
             text without one gets a chain, so distances are those in words.
         marks: Names of the marks of words that are made (`headwise.text.document_structure`).

@@ -100,9 +100,6 @@ def choose_multi_label_columns(
     the labels. Another column may be the weights.
 
     Args:
-        sample: The first records.
-        source: The file and its options.
-        labelled: Whether labels are needed.
         training_labels: Labels of a model; if all of them are names of columns, these columns are the
             labels.
 

@@ -46,11 +46,8 @@ def choose_pair_columns(
     A note on each guess is added to `source.notes`.
 
     Args:
-        sample: The first records.
-        source: The file.
         labelled: Whether a label column is required; if not, it is None when in doubt.
         options: The columns that the user named.
-        numbers: Whether labels are numbers.
 
     Raises:
         DataError: HW111 (no such column), HW285 (cannot be guessed).

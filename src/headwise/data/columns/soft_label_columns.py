@@ -61,9 +61,6 @@ def choose_soft_columns(
     sum to 1 are probabilities.
 
     Args:
-        sample: The first records.
-        source: The file and its options.
-        labelled: Whether labels are required.
         answers: Prefer the columns that `headwise predict` writes over a column of labels.
 
     Raises:
@@ -244,8 +241,6 @@ def choose_weight(
     """The column of training weights, after adding a note on it; None if there is none.
 
     Args:
-        sample: The first records.
-        source: The file.
         requested: The name or number of the column, or "none".
         without: Columns with another role, which are not weights.
         many: The plural noun for the records.
@@ -280,10 +275,8 @@ def read_soft_label(
     """The soft label of a record; None, after reporting an error, if its probabilities are invalid.
 
     Args:
-        record: The record.
         columns: The columns of probabilities, or of the confidence.
         label: The label that the confidence belongs to.
-        source: The file.
     """
     if columns.confidence:
         names, values = (label or "",), [record.fields.get(columns.confidence)]

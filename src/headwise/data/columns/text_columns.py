@@ -62,11 +62,8 @@ def choose_columns(
     Guesses are added to `source.notes`.
 
     Args:
-        sample: The first records.
-        source: The file and its options.
         labelled: Whether a label column is needed; if not, it is None when in doubt, and a guess is not
             noted.
-        numbers: Whether labels are numbers.
 
     Raises:
         DataError: HW111 (no such column), HW131 (cannot be guessed).

@@ -33,7 +33,6 @@ def folder_lines(
 
     Args:
         path: The folder.
-        encoding: The encoding of the texts.
         errors: See `headwise.data.files.text_lines.read_lines`.
         labelled: Whether labels are needed; if not, texts may be in the folder itself, without labels.
 

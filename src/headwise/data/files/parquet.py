@@ -30,7 +30,6 @@ def parquet_rows(file: str, sheet: str | None, notes: list[str]) -> Iterator[tup
     """The row numbers of a file, from 1, and the rows as JSON objects.
 
     Args:
-        file: The file.
         sheet: Must be None, as the format has no sheets.
         notes: Receives notes on columns that are left out and on label names that replace numbers.
 

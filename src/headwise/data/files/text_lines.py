@@ -52,7 +52,6 @@ def read_lines(path: str, encoding: str = "utf-8", errors: str = "strict") -> It
     the start is dropped.
 
     Args:
-        path: The file; "-" is standard input.
         encoding: Any of Python's text encodings.
         errors: "strict", or "replace" to read what cannot be decoded, and a stray NUL, as U+FFFD.
 

@@ -110,7 +110,6 @@ class ItemType(ABC, Generic[Item]):
 
         Args:
             paths: The files, the training file first.
-            options: Reading options.
         """
         return None
 

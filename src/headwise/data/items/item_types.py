@@ -56,8 +56,6 @@ def check_options(task: str, reading: Mapping[str, object], where: str = "", *op
     """Check that no reading setting belongs to other tasks only.
 
     Args:
-        task: The task.
-        reading: The user's reading settings.
         where: The source of the settings, for messages.
         option_types: Further configuration classes whose fields are valid for the task.
 
@@ -106,7 +104,6 @@ def infer_task(path: str, reading: Mapping[str, object]) -> tuple[str, str]:
 
     Args:
         path: The file as the user named it; of standard input the beginning is read ahead.
-        reading: The user's reading settings.
 
     Raises:
         ConfigError: A setting has the wrong type, as `delimiter = 5` in a recipe.

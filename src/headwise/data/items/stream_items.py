@@ -45,7 +45,6 @@ class SymbolStreamItems(ItemType[int]):
     """A text as one long sequence of symbol ids.
 
     Args:
-        unit: The unit of symbols.
         max_symbols: The largest size of the vocabulary; ignored for bytes.
         min_count: The least count of a symbol in the training file.
     """

@@ -146,8 +146,6 @@ def choose_symbols(
     """A vocabulary of the most frequent symbols, with ties broken by name.
 
     Args:
-        unit: The unit of symbols.
-        counts: The count of each symbol.
         size: The largest number of symbols, including the unknown symbol.
         min_count: The least count of a symbol.
         unknown: Whether to add an unknown symbol (`<unk>`, which the text may also contain). Not for bytes.

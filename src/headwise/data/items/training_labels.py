@@ -42,7 +42,6 @@ def check_label_names(
 
     Args:
         training_labels: The labels of a training file or of a model.
-        data: The file.
         where: Where the training labels come from, for the message.
         otherwise: More advice for the message.
 

@@ -58,8 +58,6 @@ class WordLimit:
         """The limit for the data of a run.
 
         Args:
-            parts: The data.
-            tokenizer: Cuts texts into words.
             words: The requested limit; 0 for none, None for the automatic one.
             batch_words: See `automatic_limit`.
         """

@@ -79,7 +79,6 @@ def read_files_as_one(
     and no rows are left out, unless all are like that.
 
     Args:
-        item_type: The item type.
         files: The files.
         options: See `ItemType.read`.
         on_error: See `ItemType.read`.

@@ -120,7 +120,6 @@ def count_symbols(
     Args:
         path: The file, plain or compressed; "-" is standard input; `archive.zip!member` a member of a zip.
         unit: The unit of symbols; for bytes the encoding does not matter.
-        encoding: The character encoding.
         errors: "strict", or "replace" to read invalid bytes as U+FFFD.
 
     Raises:
@@ -143,9 +142,6 @@ def read_stream(
     """Read a text as symbol ids.
 
     Args:
-        path: The file, as in `count_symbols`.
-        symbols: The vocabulary.
-        encoding: The character encoding.
         errors: As in `count_symbols`.
 
     Raises:

@@ -169,7 +169,6 @@ def fingerprint_overlaps(
     """The overlaps of the dev and test parts with the training data of another model.
 
     Args:
-        item_type: The item type.
         fingerprint: The training-set fingerprint of that model, as `make_fingerprint` returns it.
         who: The name of that model, for the message.
         parts: The items of each part, by its name.

@@ -125,7 +125,6 @@ def read_parts(
     """Read the files of any item type, and split missing dev and test parts off the training file.
 
     Args:
-        item_type: The item type.
         train: The training file, or several that are read as one; "-" is standard input.
         dev: The development file, if any.
         test: The test file, if any.

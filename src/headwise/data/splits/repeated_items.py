@@ -34,8 +34,6 @@ class RepeatedItems:
         """Find the items that occur several times.
 
         Args:
-            item_type: The item type.
-            items: The items.
             rule: `keep` keeps all. `majority` keeps the first one with the most frequent label, counted by
                 weight (of equally frequent ones, the label that comes first); `last` the last one.
 

@@ -167,16 +167,12 @@ def split_items(
     too.
 
     Args:
-        items: The items to split.
         keys: The group key of each item; items with equal keys (ignoring case and white space) stay
             together.
         strata: The stratum of each item, usually its label.
         dev: The size of the development part: a fraction below 1 or a number of items (an int).
         test: The size of the test part, as for `dev`.
-        seed: The random seed of the split.
         labels: All labels of each item, which training is to have; by default its stratum.
-        path: The file's name, for messages.
-        nouns: The display names of the items, for messages.
 
     Raises:
         ConfigError: A size is negative, or a fraction above 1.
@@ -242,7 +238,6 @@ def fold_items(
             together.
         strata: The stratum of each item, usually its label.
         count: The number of folds, 2 or more.
-        seed: The random seed of the folds.
         labels: All labels of each item, which training is to have; by default its stratum.
     """
     folds, place = np.full(len(keys), -1), 0

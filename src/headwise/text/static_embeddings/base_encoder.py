@@ -95,8 +95,6 @@ def add_encoder(folder: Path, encoder: BaseEncoder, settings: Mapping[str, JsonO
     """Add an encoder to the folder of a base, in 16 bits.
 
     Args:
-        folder: The base.
-        encoder: The encoder.
         settings: The settings of models that start from it, sections of a recipe.
     """
     tensors = {**encoder.weights, OUTPUTS: encoder.outputs}
