@@ -67,12 +67,9 @@ def choose_pair_columns(
         if labelled:
             raise
         label = None
-    weight_column = options.weight_column
-    weight = (
-        choose_weight(sample, source, weight_column, without=[first, second, label], many="pairs")
-        if labelled
-        else None
-    )
+    weight, taken = None, [first, second, label]
+    if labelled:
+        weight = choose_weight(sample, source, options.weight_column, without=taken, many="pairs")
     check_distinct_columns(
         first_column=first, second_column=second, label_column=label, weight_column=weight
     )
@@ -130,10 +127,8 @@ def _text_columns(columns: Sequence[Column], *, alone: bool) -> tuple[str, str] 
     have several words.
     If no label is required (`alone`), also the two columns of a table that has no others, unless one is
     named like a label or holds numbers."""
-    if named := named_texts(columns):
-        return named
-    if parallel := parallel_texts(columns):
-        return parallel
+    if usual := named_texts(columns) or parallel_texts(columns):
+        return usual
     columns = [column for column in columns if not column.identifies]
     texts = [column.name for column in columns if column.words >= 2 and not column.is_categorical]
     normal = {normal_name(column.name) for column in columns}
