@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwise.data.errors import DataError
-from headwise.text.syntax import ParseError, distances_within, read_heads, tree_distances, validate_heads
+from headwise.text.parse_files import iterate_parses
+from headwise.text.syntax import ParseError, distances_within, tree_distances, validate_heads
 
 # "Two kids at a ballgame wash their hands", the example of MS-SAN's Figure 3.
 WASH = [2, 6, 5, 5, 2, 0, 8, 6]
@@ -158,6 +159,10 @@ def test_every_list_of_numbers_is_a_tree_or_an_error(heads):
         assert len(reached) < len(heads) + 1
     else:
         assert steps.tolist() == by_search(heads)
+
+
+def read_heads(path: str, counts: list[int] | None = None):
+    return iterate_parses(path, None if counts is None else [["word"] * count for count in counts])
 
 
 @pytest.mark.parametrize("ending", ["heads", "heads.gz"])

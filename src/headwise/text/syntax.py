@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from headwise.core.errors import HeadwiseError
-from headwise.data.files.text_lines import Line, read_lines, without_returns
+from headwise.data.files.text_lines import Line, without_returns
 from headwise.data.items.parses import cycle_text, find_cycle
 
 DependencyHeads = NDArray[np.int64]
@@ -147,24 +147,17 @@ def _depths(heads: DependencyHeads) -> NDArray[np.int64]:
     return depth
 
 
-def read_heads(path: str, words: Sequence[int] | None = None) -> Iterator[DependencyHeads]:
-    """The heads of each text of a file, a line per text: numbers between spaces.
-
-    Args:
-        path: The file, compressed or not.
-        words: Where known, the number of words of each text; checked, like the number of texts.
-
-    Raises:
-        DataError: The file cannot be read.
-        ParseError: HW231 to HW234, with file, line and (for what is no number) column.
-    """
-    return heads_of_lines(read_lines(path), path, words)
-
-
 def heads_of_lines(
     lines: Iterator[Line], path: str, words: Sequence[int] | None = None
 ) -> Iterator[DependencyHeads]:
-    """Like `read_heads`, from the lines of the file `path`."""
+    """The heads of each text of the file `path`, a line per text: numbers between spaces.
+
+    Args:
+        words: Where known, the number of words of each text; checked, like the number of texts.
+
+    Raises:
+        ParseError: HW231 to HW234, with file, line and (for what is no number) column.
+    """
     for where, text, count in lines_of_texts(lines, path, words):
         yield validate_heads(head_numbers(text, where), count, where)
 

@@ -30,7 +30,7 @@ def test_it_is_no_band(tree):
 
 def test_without_trees_it_says_how_to_get_them():
     for prior in (TreeDistance(), Forward() + TreeDistance()):
-        with pytest.raises(HeadwiseError, match=r"read_heads.*Layout.*fallback 'word'") as error:
+        with pytest.raises(HeadwiseError, match=r"read_parses.*Layout.*fallback 'word'") as error:
             prior.score(PLAIN)
         assert error.value.code == "HW310"
 

@@ -102,7 +102,7 @@ def no_trees_error(what: str) -> HeadwiseError:
     """The error for a batch without dependency trees, HW310; `what` says what a head does."""
     return HeadwiseError(
         f"a head {what}, but the texts come without parses; read their heads with "
-        "headwise.text.syntax.read_heads (or take them from any parser) and give Layout(lengths, "
+        "headwise.text.parse_files.read_parses (or take them from any parser) and give Layout(lengths, "
         "heads=..., trees=...) the heads and their tree_distances, or go by the words of the text instead "
         "with the fallback 'word' (tree_fallback of an encoder; in a list of priors "
         "tree-distance(1, fallback=word))",
