@@ -7,7 +7,13 @@ from itertools import product
 
 from headwise.core.errors import ConfigError
 from headwise.data.columns.cell_values import as_text
-from headwise.data.columns.column_contents import Column, other_labels_notes, unused_columns_notes
+from headwise.data.columns.column_contents import (
+    Column,
+    other_labels_notes,
+    span_columns,
+    span_rows_error,
+    unused_columns_notes,
+)
 from headwise.data.columns.column_names import (
     COLUMN_JOINER,
     LABEL_NAMES,
@@ -33,7 +39,6 @@ from headwise.data.columns.named_columns import (
     shortened,
     tabular_names,
 )
-from headwise.data.columns.span_columns import span_columns, span_rows_error
 from headwise.data.columns.tabular_columns import TabularColumn
 from headwise.data.errors import DataError
 
