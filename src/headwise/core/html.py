@@ -53,14 +53,10 @@ def _environment() -> "Environment":
         trim_blocks=True,
         undefined=StrictUndefined,
     )
-    environment.filters |= {"isolated": isolated, "anchor": _anchor}
+    environment.filters["isolated"] = isolated
     names: dict[str, Any] = environment.globals
     names["least_strength"] = _LEAST_STRENGTH
     return environment
-
-
-def _anchor(title: str) -> str:
-    return title.lower().replace(" ", "-")
 
 
 def notebook_html(body: str) -> str:
