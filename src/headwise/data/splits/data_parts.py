@@ -186,18 +186,9 @@ def read_parts(
 
 @dataclass
 class _PartReading:
-    """The files of the parts, read one after the other. The training file comes first: its schema and its
-    spelling of the labels hold for the others.
-
-    Attributes:
-        item_type, options, unknown_label: See `read_parts`.
-        cut: The parts that will be split off the training file.
-        schema: The schema; None until a file has told it.
-        split: What is to be done with repeated items, and with labels that training lacks.
-        files: The data of each file.
-        out_of_scope: The items of no label of each file.
-        notes: Notes with the parts that they are about.
-    """
+    """The files of the parts, read one after the other, with notes and the parts that they are about. The
+    training file comes first: its schema and its spelling of the labels hold for the others; the parts in
+    `cut` will be split off it."""
 
     item_type: ItemType
     options: Any
