@@ -31,7 +31,7 @@ class PredictionStream(Iterator[T]):
         return next(self._predictions)
 
     def __getitem__(self, place: object) -> NoReturn:
-        raise TypeError("predictions are computed as they are read; take list(model.predict(items))[0]")
+        raise TypeError("predictions are computed as they are read; take list(...)[0]")
 
     def __repr__(self) -> str:
         return f"<predictions of {self._items}, computed as they are read; list(...) has all of them>"
