@@ -34,7 +34,7 @@ from headwise.core.errors import ConfigError, TrainingInterrupted
 from headwise.data.columns.reading_options import ReadOptions
 from headwise.text.vector_files import load_vectors
 from headwise.text.vocabulary import WordVectors
-from headwise.training.loop import EpochReport
+from headwise.training.callbacks import EpochReport
 
 REVIEWS = ReadOptions(format="tsv", header=False, text_column="3", label_column="2")
 """How the files of IMDB are read."""

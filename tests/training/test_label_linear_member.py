@@ -74,7 +74,7 @@ def test_an_encoder_without_a_weight_beside_the_linear_model_is_unused():
             logits = knowing(own.dev_targets, strength)
         own.model.outputs_of = lambda *_, logits=logits, **__: logits  # type: ignore[method-assign]
         own.evaluate()
-        answers.append((fitter.encoder_is_unused(), fitter.linear_fit()))
+        answers.append((fitter.encoder_is_unused(), fitter.linear_fit))
     assert [unused for unused, _ in answers] == [True, False]
     assert answers[0][1] is answers[1][1]
     assert own.model.linear_model is None  # nothing of the model is changed

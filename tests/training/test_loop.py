@@ -11,8 +11,9 @@ import torch
 
 from headwise.core.errors import ConfigError, HeadwiseError, TrainingInterrupted
 from headwise.core.folder_layout import RUN_STATE
-from headwise.training import loop
-from headwise.training.loop import EpochReport, run_epochs
+from headwise.training import loop, run_state
+from headwise.training.callbacks import EpochReport
+from headwise.training.loop import run_epochs
 from headwise.training.run_state import RunProgress, load_state
 from headwise.training.settings import TrainConfig
 
@@ -111,8 +112,8 @@ def test_same_seed_same_weights_other_seed_others(make_objective, tmp_path, whol
 
 def test_nothing_of_an_earlier_run_is_taken_for_this_one(make_objective, tmp_path):
     """A second training on all texts would otherwise go on with the state of another."""
-    (tmp_path / loop.REFIT_FOLDER).mkdir()
-    (tmp_path / loop.REFIT_FOLDER / RUN_STATE).touch()
+    (tmp_path / run_state.REFIT_FOLDER).mkdir()
+    (tmp_path / run_state.REFIT_FOLDER / RUN_STATE).touch()
     (tmp_path / "best-9.safetensors").touch()
     objective = make_objective()
     run_epochs(objective.model, objective, replace(CONFIG, epochs=1), tmp_path)
@@ -318,7 +319,7 @@ def test_what_a_kill_leaves_of_a_save_is_removed_with_the_run(make_objective, tm
     objective = make_objective()
     run_epochs(objective.model, objective, CONFIG, tmp_path / "run")
     (tmp_path / "run" / ".tmpn15lb7").write_bytes(b"half")
-    loop.remove_run(tmp_path / "run")
+    run_state.remove_run(tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from headwise.training.learning_rates import learning_rate
+from headwise.training.optimizer import learning_rate
 
 
 @pytest.mark.parametrize("schedule", ["linear", "cosine", "constant"])

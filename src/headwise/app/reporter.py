@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from headwise.models.report_parts import ReportMessage
-    from headwise.training.callbacks import TrainingCallback
-    from headwise.training.loop import EpochReport
+    from headwise.training.callbacks import EpochReport, TrainingCallback
     from headwise.training.settings import RunConfig
 
 ProgressCallback = Callable[[int, int], None]
@@ -38,7 +37,7 @@ class Reporter:
     def training(
         self, run_config: "RunConfig", primary_metric: str, unit: str
     ) -> "Generator[Callable[[EpochReport], None]]":
-        """Context of a training run. Its value is called with a `headwise.training.loop.EpochReport`
+        """Context of a training run. Its value is called with a `headwise.training.callbacks.EpochReport`
         after each update and each epoch.
 
         Args:

@@ -224,7 +224,7 @@ def finished_run(output: Path, plan: TrainingPlan) -> TrainingFinished:
 
 def clear_run(output: Path) -> None:
     """Remove the state of a finished run, which is many times the size of the model."""
-    from headwise.training.loop import remove_run  # with it comes torch
+    from headwise.training.run_state import remove_run  # with it comes torch
 
     shutil.rmtree(output / RUN_FOLDER / TEACHER_CACHE, ignore_errors=True)
     remove_run(output / RUN_FOLDER)

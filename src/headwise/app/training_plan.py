@@ -19,7 +19,7 @@ from headwise.training.settings import RunConfig
 
 if TYPE_CHECKING:
     from headwise.app.distillation import DistillationSet
-    from headwise.training.loop import EpochReport
+    from headwise.training.callbacks import EpochReport
     from headwise.training.train_result import TrainResult
 
 

@@ -1,12 +1,40 @@
 """Callbacks that follow a training run, for example to send its scores to an experiment tracker."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from headwise.core.config import JsonMapping
 
 if TYPE_CHECKING:
-    from headwise.training.loop import EpochReport
+    from headwise.training.run_state import RunProgress
+
+
+@dataclass(frozen=True)
+class EpochReport:
+    """The report of a run after each update and each epoch.
+
+    Attributes:
+        progress: The counters so far.
+        batches: Number of batches in this epoch.
+        texts: Number of training texts in this epoch.
+        loss: Mean loss of this epoch's texts so far.
+        texts_per_second: Training speed in this epoch and session.
+        scores: Dev scores after an epoch; None after an update.
+        until: Number of epochs of a refit, which has no scores; None otherwise.
+        part: Which of several training runs it is, in words; empty if there is one.
+        scored: What the scores are called in messages: "dev", or "fold" where the fold is held out.
+    """
+
+    progress: "RunProgress"
+    batches: int
+    texts: int
+    loss: float
+    texts_per_second: float
+    scores: dict[str, float] | None = None
+    until: int | None = None
+    part: str = ""
+    scored: str = "dev"
 
 
 class TrainingCallback(Protocol):
@@ -55,22 +83,16 @@ def check_callbacks(callbacks: Sequence[TrainingCallback]) -> None:
             )
 
 
-def notify(callbacks: Sequence[TrainingCallback], report: "EpochReport") -> None:
-    """Call `on_epoch` if this report ends an epoch."""
-    if report.scores is None:
-        return
-    scores = {"loss": report.loss, **report.scores}
-    for callback in callbacks:
-        callback.on_epoch(report.progress.epoch + 1, scores, report.part)
-
-
 def notifying(
-    callbacks: Sequence[TrainingCallback], report: "Callable[[EpochReport], None]"
-) -> "Callable[[EpochReport], None]":
-    """A function that passes reports to `report` and then to the callbacks."""
+    callbacks: Sequence[TrainingCallback], report: Callable[[EpochReport], None]
+) -> Callable[[EpochReport], None]:
+    """A function that passes reports to `report`, and those that end an epoch to the callbacks, too."""
 
-    def show(done: "EpochReport") -> None:
+    def show(done: EpochReport) -> None:
         report(done)
-        notify(callbacks, done)
+        if done.scores is not None:
+            scores = {"loss": done.loss, **done.scores}
+            for callback in callbacks:
+                callback.on_epoch(done.progress.epoch + 1, scores, done.part)
 
     return show

@@ -17,8 +17,8 @@ from headwise.data.errors import DataError
 from headwise.data.items.dataset import items_at
 from headwise.data.items.labels import evaluation_mask
 from headwise.data.splits.data_parts import DataParts
-from headwise.training.loop import EpochReport, fold_folder
-from headwise.training.run_state import RunProgress
+from headwise.training.callbacks import EpochReport
+from headwise.training.run_state import RunProgress, fold_folder
 from headwise.training.settings import TrainConfig
 
 

@@ -7,6 +7,7 @@ out-of-fold outputs of all items.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
@@ -85,29 +86,25 @@ class TextEnsembleFitter(ModelEnsembleFitter, Generic[AnyObjective]):
         self.model: Any = objective.model
         self.weights: EnsembleWeights = NETWORK_ALONE
         self.linear_settings: LinearSettings | None = None
-        self._linear_fit: LinearFit | None = None
-        self._linear_dev_scores: NDArray[np.float32] | None = None
 
     def encoder_is_unused(self) -> bool:
         objective = self.objective
-        if not self.has_linear_member or not self.linear_fit().model.has_words:
+        if not self.has_linear_member or not self.linear_fit.model.has_words:
             return False
         if objective.dev_logits is None:
             raise ValueError("the dev items have not been evaluated")
         held = HeldOut(objective.dev_logits, objective.dev_targets, objective.dev_weights)
-        return not self.fit_weights(held, self.linear_dev_scores()).encoder
+        return not self.fit_weights(held, self.linear_dev_scores).encoder
 
+    @cached_property
     def linear_fit(self) -> LinearFit:
-        """The linear member, fitted to the training items when it is first asked for."""
-        if self._linear_fit is None:
-            self._linear_fit = fit_linear_member(self.objective)
-        return self._linear_fit
+        """The linear member, fitted to the training items."""
+        return fit_linear_member(self.objective)
 
+    @cached_property
     def linear_dev_scores(self) -> NDArray[np.float32]:
-        """The scores of the linear member for the dev items, computed when they are first asked for."""
-        if self._linear_dev_scores is None:
-            self._linear_dev_scores = self.dev_scores(self.linear_fit().model)
-        return self._linear_dev_scores
+        """The scores of the linear member for the dev items."""
+        return self.dev_scores(self.linear_fit.model)
 
     @property
     def has_linear_member(self) -> bool:
@@ -136,10 +133,10 @@ class TextEnsembleFitter(ModelEnsembleFitter, Generic[AnyObjective]):
             The outputs of the ensemble for the held-out items, `[items, outputs]`.
         """
         on_dev = held.indices is None
-        fitted = self.linear_fit() if on_dev else fit_linear_member(self.objective, out_of_fold=True)
+        fitted = self.linear_fit if on_dev else fit_linear_member(self.objective, out_of_fold=True)
         if not fitted.model.has_words or not len(held.targets):
             return held.outputs
-        scores = self.linear_dev_scores() if on_dev else fitted.oof_scores[held.indices]
+        scores = self.linear_dev_scores if on_dev else fitted.oof_scores[held.indices]
         self.weights, self.linear_settings = self.fit_weights(held, scores), fitted.settings
         self.set_members(fitted.model)
         if self.weights.shift is not None:

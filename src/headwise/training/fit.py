@@ -3,11 +3,11 @@
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-import numpy as np
 import torch
 
 from headwise.core.errors import ConfigError, HeadwiseError
@@ -21,11 +21,12 @@ from headwise.nn.embeddings.word_embedding import WordEmbedding
 from headwise.nn.networks.word_model import WordModel
 from headwise.text.vector_files import load_vectors
 from headwise.text.vocabulary import Coverage, Vocabulary, WordVectors, matrix_for
+from headwise.training.callbacks import EpochReport
 from headwise.training.cross_fitting import cross_fit
-from headwise.training.loop import REFIT_FOLDER, EpochReport, Objective, run_epochs
-from headwise.training.run_state import RunProgress
+from headwise.training.loop import Objective, run_epochs
+from headwise.training.run_state import REFIT_FOLDER, RunProgress
 from headwise.training.settings import RunConfig
-from headwise.training.train_result import HeldOutPart, ModelEnsembleFitter, PostTrainingFit, TrainResult
+from headwise.training.train_result import HeldOutPart, ModelEnsembleFitter, TrainResult
 from headwise.training.warm_start import copy_weights
 
 
@@ -133,38 +134,50 @@ def fit_model(
             raise HeadwiseError(f"there are no {name} {parts.item_type.nouns.many}{advice}", code="HW405")
     if vectors is None and run_config.vectors.file is not None:
         vectors = load_vectors(run_config.vectors.file)
-    trainer = _NetworkTrainer(task, run_config, vectors, stage)
-    refit = _Refit(trainer, folder / REFIT_FOLDER, resume, report)
-    has_dev_file = "dev" in parts.files
-    crosses = uses_folds(task, parts, run_config) and refit_parts is None
+    train_network = partial(_train_network, task, run_config, vectors, stage)
+
+    def train_again(more_parts: DataParts) -> _TrainedNetwork:
+        """The refit on training and dev items, for as many epochs as were best; its time is added."""
+        inner = folder / REFIT_FOLDER
+        again = train_network(
+            more_parts,
+            inner,
+            resume=resume and (inner / RUN_STATE).exists(),
+            report=lambda epoch: report(replace(epoch, scores=None, part="once more, on all")),
+            until=progress.best_epoch + 1,
+        )
+        progress.seconds += again.progress.seconds
+        stage(task.post_training_step)
+        return again
+
     with scratch_folder(folder):
-        if crosses:
+        if uses_folds(task, parts, run_config) and refit_parts is None:
             all_parts = merge_dev_into_train(parts)
             out_of_fold = cross_fit(
-                trainer.train_network,
+                train_network,
                 replace(all_parts, dev=[]),
                 run_config.train,
                 folder,
                 resume=resume,
                 report=report,
             )
-            network = refit.train_network(all_parts, out_of_fold.progress)
-            stage(task.post_training_step)
+            progress, refit = out_of_fold.progress, True
+            network = train_again(all_parts)
             fitted = network.fitter.fit(out_of_fold)
             held_out = HeldOutPart(len(out_of_fold.held), out_of_fold.folds)
-            return _result(network, out_of_fold.progress, fitted, held_out, refit=True)
-        network = trainer.train_network(parts, folder, resume=resume, report=report)
-        stage(task.post_training_step)
-        progress, fitter = network.progress, network.fitter
-        fitted = fitter.fit()
-        counted = evaluated_items(parts.dev) if parts.item_type.has_keys else None
-        held_out = HeldOutPart(None if counted is None else len(counted))
-        if not run_config.train.refit or has_dev_file:
-            return _result(network, progress, fitted, held_out, refit=False)
-        network = refit.train_network((refit_parts or merge_dev_into_train)(parts), progress)
-        stage(task.post_training_step)
-        network.fitter.refit(fitter)
-        return _result(network, progress, fitted, held_out, refit=True)
+        else:
+            network = train_network(parts, folder, resume=resume, report=report)
+            progress, fitter = network.progress, network.fitter
+            stage(task.post_training_step)
+            fitted = fitter.fit()
+            counted = evaluated_items(parts.dev) if parts.item_type.has_keys else None
+            held_out = HeldOutPart(None if counted is None else len(counted))
+            refit = run_config.train.refit and "dev" not in parts.files
+            if refit:
+                network = train_again((refit_parts or merge_dev_into_train)(parts))
+                network.fitter.refit(fitter)
+    scores = fitted.dev, fitted.calibration
+    return TrainResult(network.model, progress, network.coverage, *scores, refit, held_out)
 
 
 @dataclass(frozen=True)
@@ -178,104 +191,62 @@ class _TrainedNetwork:
     progress: RunProgress
 
 
-def _result(
-    network: _TrainedNetwork,
-    progress: RunProgress,
-    fitted: PostTrainingFit,
-    held_out: HeldOutPart,
+def _train_network(
+    task: TrainableTask,
+    run_config: RunConfig,
+    vectors: WordVectors | None,
+    stage: Callable[[str], None],
+    parts: DataParts,
+    folder: Path,
     *,
-    refit: bool,
-) -> TrainResult:
-    scores = fitted.dev, fitted.calibration
-    return TrainResult(network.model, progress, network.coverage, *scores, refit, held_out)
+    resume: bool,
+    report: Callable[[EpochReport], None],
+    until: int | None = None,
+) -> _TrainedNetwork:
+    """Build, initialise and train a network, and round it to 16 bits.
 
+    Args:
+        task, run_config, vectors, stage, parts, folder, resume, report: See `fit_model`.
+        until: For a refit: the number of epochs, after which the last weights are used; dev is not
+            evaluated.
+    """
+    previous = run_config.init_from
+    torch.manual_seed(run_config.train.seed)
+    if (evaluated := evaluated_items(parts.dev)) is not parts.dev:
+        parts = replace(parts, dev=evaluated)
+    model, coverage = task.build(parts, run_config, vectors)
+    if previous is not None:
+        copy_weights(model, previous)
+    model.to(pick_device(run_config.train.device))
+    objective = task.objective(model, parts)
+    fitter = task.ensemble_fitter(objective)
+    task.begin(model, objective)
+    hashes = {name: parts.item_type.fingerprint(getattr(parts, name)).sha256 for name in ("train", "dev")}
+    warm_start = {} if previous is None else {"former": previous.digest}
+    stops = run_config.train.stop_if_unused and until is None
+    stops &= not uses_folds(task, parts, run_config)
 
-@dataclass(frozen=True)
-class _NetworkTrainer:
-    """Trains the networks of a `fit_model`: each is built, initialised, trained and rounded to 16 bits."""
+    def is_unused() -> bool:
+        stage(task.post_training_step)  # of many items it takes minutes
+        return fitter.encoder_is_unused()
 
-    task: TrainableTask
-    run_config: RunConfig
-    vectors: WordVectors | None
-    stage: Callable[[str], None] = lambda _: None
-
-    def train_network(
-        self,
-        parts: DataParts,
-        folder: Path,
-        *,
-        resume: bool,
-        report: Callable[[EpochReport], None],
-        until: int | None = None,
-    ) -> _TrainedNetwork:
-        """Train a network on parts; the state of the run is in the folder.
-
-        Args:
-            parts, folder, resume, report: See `fit_model`.
-            until: For a refit: the number of epochs, after which the last weights are used; dev is not
-                evaluated.
-        """
-        run_config, previous = self.run_config, self.run_config.init_from
-        torch.manual_seed(run_config.train.seed)
-        if (evaluated := evaluated_items(parts.dev)) is not parts.dev:
-            parts = replace(parts, dev=evaluated)
-        model, coverage = self.task.build(parts, run_config, self.vectors)
-        if previous is not None:
-            copy_weights(model, previous)
-        model.to(pick_device(run_config.train.device))
-        objective = self.task.objective(model, parts)
-        fitter = self.task.ensemble_fitter(objective)
-        self.task.begin(model, objective)
-        hashes = {
-            name: parts.item_type.fingerprint(getattr(parts, name)).sha256 for name in ("train", "dev")
-        }
-        warm_start = {} if previous is None else {"former": previous.digest}
-        stops = run_config.train.stop_if_unused and until is None
-        stops &= not uses_folds(self.task, parts, run_config)
-
-        def is_unused() -> bool:
-            self.stage(self.task.post_training_step)  # of many items it takes minutes
-            return fitter.encoder_is_unused()
-
-        progress = run_epochs(
-            model,
-            objective if until is None else LossOnlyObjective(objective, run_config.train.score),
-            run_config.train,
-            folder,
-            resume=resume,
-            identity={"texts": hashes, **run_config.to_json(), **warm_start},
-            rates=learning_rates(run_config) if isinstance(model, WordModel) else {},
-            until=until,
-            unused=is_unused if stops else None,
-            where=item_locator(parts),
-            report=report,
-        )
-        round_to_half(model)
-        if isinstance(embedding := getattr(model, "embedding", None), PretrainedEmbedding):
-            embedding.clear_cache()
-        return _TrainedNetwork(model, coverage, objective, fitter, progress)
-
-
-@dataclass(frozen=True)
-class _Refit:
-    """The last training run of a `fit_model`, on training and dev items, with all choices made before."""
-
-    trainer: _NetworkTrainer
-    folder: Path
-    resume: bool
-    report: Callable[[EpochReport], None]
-
-    def train_network(self, parts: DataParts, progress: RunProgress) -> _TrainedNetwork:
-        """Train for as many epochs as were best on dev; the time is added to `progress`."""
-        network = self.trainer.train_network(
-            parts,
-            self.folder,
-            resume=self.resume and (self.folder / RUN_STATE).exists(),
-            report=lambda epoch: self.report(replace(epoch, scores=None, part="once more, on all")),
-            until=progress.best_epoch + 1,
-        )
-        progress.seconds += network.progress.seconds
-        return network
+    progress = run_epochs(
+        model,
+        objective,
+        run_config.train,
+        folder,
+        resume=resume,
+        identity={"texts": hashes, **run_config.to_json(), **warm_start},
+        rates=learning_rates(run_config) if isinstance(model, WordModel) else {},
+        until=until,
+        unused=is_unused if stops else None,
+        where=item_locator(parts),
+        report=report,
+    )
+    round_to_half(model)
+    if isinstance(embedding := getattr(model, "embedding", None), PretrainedEmbedding):
+        embedding.clear_cache()
+    return _TrainedNetwork(model, coverage, objective, fitter, progress)
 
 
 @torch.no_grad()
@@ -301,28 +272,6 @@ def item_locator(parts: DataParts) -> Callable[[int], str] | None:
         return None
     # Items behind the texts are label names.
     return lambda number: place(path, parts.train[number].line) if number < len(parts.train) else path
-
-
-class LossOnlyObjective:
-    """An objective without dev evaluation, for a refit where everything is chosen.
-
-    Args:
-        objective: The objective whose losses are used.
-        score: Name of the score that the training loop expects.
-    """
-
-    def __init__(self, objective: Objective, score: str):
-        self.objective, self.scores = objective, {"loss": 0.0, score: 0.0}
-
-    @property
-    def lengths(self) -> np.ndarray:
-        return self.objective.lengths
-
-    def loss(self, texts: Sequence[int]) -> torch.Tensor:
-        return self.objective.loss(texts)
-
-    def evaluate(self) -> dict[str, float]:
-        return self.scores
 
 
 def learning_rates(run_config: RunConfig) -> dict[str, float]:

@@ -11,8 +11,8 @@ import math
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import asdict, dataclass, replace
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -26,24 +26,24 @@ from headwise.core.folder_layout import RUN_STATE
 from headwise.data.items.dataset import plan_batches
 from headwise.nn.embeddings.base_embedding import frozen_tables
 from headwise.nn.embeddings.word_reading import RowEmbedding
-from headwise.training.learning_rates import learning_rate, parameter_groups
-from headwise.training.optimizer import AdamW
+from headwise.training.callbacks import EpochReport
+from headwise.training.optimizer import AdamW, WeightAverage, learning_rate, parameter_groups
 from headwise.training.run_state import (
-    OutOfMemoryRetry,
     RecordedSignals,
     RunProgress,
     check_tensors,
     digest_of,
     generator_state,
+    learn_batches,
     load_state,
     load_tensors,
     record_signals,
+    remove_run,
     restore_generators,
     save_state,
     write_tensors,
 )
 from headwise.training.settings import TrainConfig
-from headwise.training.weight_average import WeightAverage
 
 
 class Objective(Protocol):
@@ -66,35 +66,6 @@ class Objective(Protocol):
 EPOCH_SECONDS = 1.0
 """After an epoch the state is saved if the last one is that old: a small model would spend a fifth of its
 time on saving."""
-REFIT_FOLDER = ".refit"  # inside the folder of the first run
-_FOLD = ".fold-"
-
-
-@dataclass(frozen=True)
-class EpochReport:
-    """The report of a run after each update and each epoch.
-
-    Attributes:
-        progress: The counters so far.
-        batches: Number of batches in this epoch.
-        texts: Number of training texts in this epoch.
-        loss: Mean loss of this epoch's texts so far.
-        texts_per_second: Training speed in this epoch and session.
-        scores: Dev scores after an epoch; None after an update.
-        until: Number of epochs of a refit, which has no scores; None otherwise.
-        part: Which of several training runs it is, in words; empty if there is one.
-        scored: What the scores are called in messages: "dev", or "fold" where the fold is held out.
-    """
-
-    progress: RunProgress
-    batches: int
-    texts: int
-    loss: float
-    texts_per_second: float
-    scores: dict[str, float] | None = None
-    until: int | None = None
-    part: str = ""
-    scored: str = "dev"
 
 
 def run_epochs(
@@ -122,7 +93,7 @@ def run_epochs(
         identity: What identifies the run beside its configuration (data, model); resuming a different run
             is an error.
         rates: Learning rates of parameters that have their own, by name prefix.
-        until: For a refit: stop after this many epochs and keep the last weights.
+        until: For a refit: stop after this many epochs and keep the last weights; dev is not evaluated.
         unused: Tells after the evaluation of an epoch whether the model would have no use; training then
             stops.
         where: Function from the index of a training text to its place in a file, for messages.
@@ -136,8 +107,7 @@ def run_epochs(
         HeadwiseError: The loss is not a number, or the state cannot be resumed.
     """
     identity = {**(identity or {}), "train": asdict(config)} | ({} if until is None else {"until": until})
-    run = _TrainingRun(model, objective, config, folder, identity, rates or {}, until)
-    run.where, run.unused = where or run.where, unused
+    run = _TrainingRun(model, objective, config, folder, identity, rates or {}, until, unused, where)
     with record_signals() as stop, run.optimizer.postponed():
         run.stop = stop
         if resume:
@@ -165,28 +135,6 @@ def run_epochs(
     return run.progress
 
 
-def fold_folder(folder: Path, fold: int) -> Path:
-    """Folder of the training run without a fold, numbered from 0."""
-    return folder / f"{_FOLD}{fold + 1}" if fold else folder
-
-
-def remove_run(folder: Path) -> None:
-    """Remove a run's state, and the folder unless something else is in it."""
-    for inner in (folder / REFIT_FOLDER, *folder.glob(f"{_FOLD}*")):
-        if inner.is_dir():
-            remove_run(inner)
-    # The state goes first: without it, nothing reads the rest.
-    leftovers = [
-        *folder.glob("best-*.safetensors"),
-        *folder.glob("*.safetensors.partial"),
-        *folder.glob(".tmp*"),
-    ]
-    for path in (folder / RUN_STATE, *leftovers):
-        path.unlink(missing_ok=True)
-    with suppress(OSError):
-        folder.rmdir()
-
-
 class _TrainingRun:
     """A training run: model, optimizer and counters."""
 
@@ -198,10 +146,13 @@ class _TrainingRun:
         folder: Path,
         identity: JsonObject,
         rates: Mapping[str, float],
-        until: int | None = None,
+        until: int | None,
+        unused: Callable[[], bool] | None,
+        where: Callable[[int], str] | None,
     ):
         self.model, self.objective, self.config = model, objective, config
-        self.folder, self.until = folder, until
+        self.folder, self.until, self.unused = folder, until, unused
+        self.where = where or (lambda text: f"text {text + 1:,}")
         self.device = next(model.parameters()).device
         self.parameters = {n: p for n, p in model.named_parameters() if p.requires_grad}
         self.tables = frozen_tables(model)
@@ -213,8 +164,6 @@ class _TrainingRun:
         self.rates = [group["lr"] for group in self.optimizer.param_groups]
         self.average = WeightAverage(self.parameters, config.average)
         self.progress = RunProgress()
-        self.where: Callable[[int], str] = lambda text: f"text {text + 1:,}"
-        self.unused: Callable[[], bool] | None = None
         self.stop = RecordedSignals()
         self._unsaved_best: dict[str, Tensor] = {}
         self._lengths = objective.lengths
@@ -237,7 +186,7 @@ class _TrainingRun:
 
     def _plan(self, epoch: int) -> list[list[int]]:
         return plan_batches(
-            self.objective.lengths,
+            self._lengths,
             max_texts=self.config.batch_texts,
             max_tokens=self.config.batch_tokens,
             seed=self.config.seed,
@@ -265,10 +214,7 @@ class _TrainingRun:
             (loss / texts).backward()
             return loss.item()
 
-        lengths = self._lengths
-        total = OutOfMemoryRetry(
-            learn, self.optimizer.zero_grad, self.where, lambda text: int(lengths[text])
-        )(batches)
+        total = learn_batches(batches, learn, self.optimizer.zero_grad, self.where, self._lengths)
         if not abs(total) < float("inf"):
             raise HeadwiseError(
                 f"the loss became {total} in epoch {progress.epoch + 1}, update {progress.step + 1}; try a "
@@ -311,7 +257,10 @@ class _TrainingRun:
         with self.average.applied():
             self.model.eval()
             with torch.no_grad():
-                scores = dict(self.objective.evaluate())
+                if self.until is None:
+                    scores = dict(self.objective.evaluate())
+                else:  # nothing is chosen in a refit
+                    scores = {"loss": 0.0, config.score: 0.0}
                 progress.seconds += time.monotonic() - began  # without the linear model
                 unused = self.unused is not None and self._is_unused(self.unused)
             merit = config.selection_score(progress.epoch, scores)
@@ -328,10 +277,8 @@ class _TrainingRun:
         stopped = unused or (config.patience and progress.stale >= config.patience)
         progress.epoch += 1
         progress.batch, progress.loss, progress.texts = 0, 0.0, 0
-        if self.until is None:
-            progress.finished = bool(stopped) or progress.epoch >= config.epochs
-        else:
-            progress.finished = progress.epoch >= self.until
+        last = config.epochs if self.until is None else self.until
+        progress.finished = bool(stopped) or progress.epoch >= last
         if due or progress.finished:
             self.save()
         return done
@@ -341,7 +288,7 @@ class _TrainingRun:
         weights = self._weights()
         self._unsaved_best = {} if save else {name: value.clone() for name, value in weights.items()}
         if save:
-            write_tensors(weights, self._best(self.progress.best_epoch), {})
+            write_tensors(weights, self._best, {})
 
     def _is_unused(self, unused: Callable[[], bool]) -> bool:
         """Whether the model is unused. Signals act at once meanwhile, as the state is saved."""
@@ -360,14 +307,15 @@ class _TrainingRun:
         """The tensors of the model that training changes."""
         return {name: value for name, value in self.model.state_dict().items() if name not in self.tables}
 
-    def _best(self, epoch: int) -> Path:
-        return self.folder / f"best-{epoch + 1}.safetensors"
+    @property
+    def _best(self) -> Path:
+        """The file of the best weights."""
+        return self.folder / f"best-{self.progress.best_epoch + 1}.safetensors"
 
     def take_best(self) -> None:
         """Load the best weights into the model."""
-        path = self._best(self.progress.best_epoch)
-        weights, _ = load_tensors(path)
-        check_tensors(path, weights, self._weights())
+        weights, _ = load_tensors(self._best)
+        check_tensors(self._best, weights, self._weights())
         self.model.load_state_dict({**self.tables, **weights})
         self.model.eval()
 
@@ -389,13 +337,13 @@ class _TrainingRun:
         return time.monotonic() - self._saved >= min(seconds, self.config.checkpoint_seconds)
 
     def save_if_due(self, seconds: float = math.inf) -> None:
-        """Save the state if the last one is that old, or as old as `checkpoint_seconds`."""
+        """Save the state if it is due."""
         if self._is_due(seconds):
             self.save()
 
     def save(self) -> None:
         """Save the state and the best weights, and remove those that were the best before."""
-        best = self._best(self.progress.best_epoch)
+        best = self._best
         if self._unsaved_best:
             write_tensors(self._unsaved_best, best, {})
             self._unsaved_best = {}
@@ -413,40 +361,25 @@ class _TrainingRun:
     def interrupted(self, number: int) -> TrainingInterrupted:
         progress = self.progress
         where = "after the last epoch" if progress.finished else f"in epoch {progress.epoch + 1}"
-        return TrainingInterrupted(
-            f"stopped {where} after {progress.step:,} updates; the state is saved in {self.folder}. Run "
-            "the same command with --resume to continue",
-            number,
-        )
+        message = f"stopped {where} after {progress.step:,} updates; the state is saved in {self.folder}"
+        return TrainingInterrupted(f"{message}. Run the same command with --resume to continue", number)
 
     def load(self) -> None:
         tensors, self.progress = load_state(self.folder / RUN_STATE, self.identity)
         check_tensors(self.folder / RUN_STATE, tensors, self._expected(tensors))
-        weights = {
-            name.removeprefix("model/"): value
-            for name, value in tensors.items()
-            if name.startswith("model/")
-        }
-        self.model.load_state_dict({**self.tables, **weights})
+        self.model.load_state_dict({**self.tables, **_below(tensors, "model/")})
         for name, parameter in self.parameters.items():
-            prefix = f"optimizer/{name}/"
-            moments = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
-            if moments:
+            if moments := _below(tensors, f"optimizer/{name}/"):
                 self.optimizer.load(parameter, moments)
         self.average.load(tensors)
         restore_generators(tensors, self.device)
-        if self.progress.best_epoch >= 0 and not self._best(self.progress.best_epoch).exists():
-            raise HeadwiseError(
-                f"{self._best(self.progress.best_epoch)}: the best weights of the run are missing",
-                code="HW402",
-            )
+        if self.progress.best_epoch >= 0 and not self._best.exists():
+            raise HeadwiseError(f"{self._best}: the best weights of the run are missing", code="HW402")
 
     def _expected(self, saved: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Tensors with the names, shapes and types that a saved state must have.
 
-        A parameter that never had a gradient has no moments, so moments are expected only where the file
-        has some.
-        """
+        A parameter that never had a gradient has no moments: they are expected where the file has some."""
         expected = {f"model/{name}": value for name, value in self._weights().items()}
         for name, parameter in self.parameters.items():
             moments = self.optimizer.expected(parameter, self.progress.step)
@@ -459,3 +392,8 @@ class _TrainingRun:
             states = generator_state(self.device)
             expected["random/cuda"] = states.get("random/cuda", saved["random/cuda"])
         return expected
+
+
+def _below(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    """The tensors whose names have a prefix, without it."""
+    return {name.removeprefix(prefix): t for name, t in tensors.items() if name.startswith(prefix)}

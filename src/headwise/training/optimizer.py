@@ -1,17 +1,19 @@
-"""AdamW as one fused operation, and row by row for embeddings.
+"""The optimizer: AdamW as one fused operation, and row by row for embeddings; learning rates; the moving
+average of the weights.
 
 A batch reads a few hundred of the many thousand rows of an embedding, but each step of Adam moves all of
 them, as their moments decay slowly. `RowUpdates` postpones the steps of a row until a batch reads it again;
 what a row has missed is a sum that all rows of the same last step share.
 """
 
-from collections.abc import Generator, Sequence
+import math
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from headwise.core import native
 from headwise.core.config import JsonObject
@@ -236,3 +238,96 @@ class RowUpdates:
         self._second.copy_(tensors["exp_avg_sq"])
         self._row_steps[:] = row_steps
         self._factors = tensors["factors"].numpy().copy()
+
+
+def learning_rate(step: int, steps: int, *, warmup: float, schedule: str) -> float:
+    """Factor on the learning rate at a step.
+
+    Rises in a line over the first `warmup` share of the steps, then falls to 0 at the end.
+
+    Args:
+        step: From 0.
+        steps: Of the whole run.
+        warmup: Share of the steps, 0 to 1.
+        schedule: linear, cosine or constant.
+
+    Returns:
+        Between 0 and 1.
+    """
+    rise = warmup * steps
+    if step < rise:
+        return (step + 1) / (rise + 1)
+    if schedule == "constant":
+        return 1.0
+    gone = min(1.0, (step - rise) / max(1.0, steps - rise))
+    return 1.0 - gone if schedule == "linear" else 0.5 * (1.0 + math.cos(math.pi * gone))
+
+
+def parameter_groups(
+    parameters: Mapping[str, nn.Parameter],
+    rates: Mapping[str, float],
+    *,
+    learning_rate: float,
+    weight_decay: float,
+) -> list[JsonObject]:
+    """Parameters in groups of one learning rate and weight decay, for the optimizer.
+
+    Matrices have weight decay; biases, norms and word vectors have none.
+
+    Args:
+        parameters: The parameters by name.
+        rates: Learning rates of parameters that have their own, by name prefix.
+        learning_rate: That of all others.
+        weight_decay: Weight decay of the matrices.
+    """
+    groups: dict[tuple[float, float], list[nn.Parameter]] = {}
+    for name, parameter in parameters.items():
+        matching_rates = [rate for start, rate in rates.items() if name.startswith(start)]
+        rate = matching_rates[0] if matching_rates else learning_rate
+        decays = parameter.dim() > 1 and not name.startswith("embedding.vectors")
+        groups.setdefault((rate, weight_decay if decays else 0.0), []).append(parameter)
+    return [{"params": p, "lr": rate, "weight_decay": decay} for (rate, decay), p in groups.items()]
+
+
+class WeightAverage:
+    """The moving average of parameters; with a decay of 0 there is none, and the weights stand for it.
+
+    Args:
+        parameters: The parameters by name.
+        decay: How much of the average a step keeps, from 0 to below 1; less in the first steps, in which it
+            would mostly hold the random initial weights.
+    """
+
+    def __init__(self, parameters: Mapping[str, nn.Parameter], decay: float):
+        self._parameters, self._decay = parameters, decay
+        self._values = {name: p.detach().clone() for name, p in parameters.items()} if decay else {}
+
+    def move(self, step: int) -> None:
+        """Take in the parameters as they are after a step, counted from 0."""
+        decay = min(self._decay, (1 + step) / (10 + step))
+        for name, value in self._values.items():
+            value.lerp_(self._parameters[name].detach(), 1 - decay)
+
+    @contextmanager
+    def applied(self) -> Generator[None]:
+        """Replace the parameters by their average within this context."""
+        current = {name: self._parameters[name].detach().clone() for name in self._values}
+        self._put(self._values)
+        try:
+            yield
+        finally:
+            self._put(current)
+
+    def _put(self, values: Mapping[str, Tensor]) -> None:
+        with torch.no_grad():
+            for name, value in values.items():
+                self._parameters[name].copy_(value)
+
+    def tensors(self) -> dict[str, Tensor]:
+        """The average, for a file."""
+        return {f"average/{name}": value for name, value in self._values.items()}
+
+    def load(self, tensors: Mapping[str, Tensor]) -> None:
+        """Take over saved `tensors`, of the same names and shapes."""
+        for name, value in self.tensors().items():
+            value.copy_(tensors[name])

@@ -4,7 +4,7 @@ The state is everything that the rest of the run depends on. One safetensors fil
 its header, a JSON text with the counters. So one atomic rename replaces the whole state: a run that is
 killed while it saves keeps the state before. On Ctrl-C or a termination signal a run ends between two
 updates, with its state saved (`record_signals`). A batch that does not fit into memory is halved until it
-does (`OutOfMemoryRetry`).
+does (`learn_batches`).
 """
 
 import hashlib
@@ -13,13 +13,15 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from logging import getLogger
 from pathlib import Path
 from types import FrameType
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
@@ -27,8 +29,11 @@ from torch import Tensor
 from headwise.core.allocator import is_out_of_memory
 from headwise.core.config import JsonObject, differences, from_dict
 from headwise.core.errors import HeadwiseError
+from headwise.core.folder_layout import RUN_STATE
 
 FORMAT = "headwise-training-state-1"
+REFIT_FOLDER = ".refit"  # inside the folder of the first run
+_FOLD = ".fold-"
 
 
 @dataclass
@@ -89,7 +94,9 @@ def save_state(path: Path, tensors: dict[str, Tensor], progress: RunProgress, id
         progress: The counters.
         identity: What identifies the run (configuration, data); `load_state` compares it.
     """
-    counters = {**asdict(progress), "best_score": _json_number(progress.best_score)}
+    # JSON knows no infinities.
+    best = progress.best_score if abs(progress.best_score) < float("inf") else None
+    counters = {**asdict(progress), "best_score": best}
     metadata = {"format": FORMAT, "progress": json.dumps(counters), "identity": json.dumps(identity)}
     write_tensors(tensors, path, metadata)
 
@@ -182,11 +189,6 @@ def _progress(counters: JsonObject) -> RunProgress:
     return progress
 
 
-def _json_number(value: float) -> float | None:
-    """JSON knows no infinities."""
-    return value if abs(value) < float("inf") else None
-
-
 def compare_runs(saved: JsonObject, requested: JsonObject, path: Path) -> None:
     """Check that a saved run has the same identity (configuration, data).
 
@@ -199,6 +201,28 @@ def compare_runs(saved: JsonObject, requested: JsonObject, path: Path) -> None:
             "data and settings, or start again in another folder",
             code="HW403",
         )
+
+
+def fold_folder(folder: Path, fold: int) -> Path:
+    """Folder of the training run without a fold, numbered from 0."""
+    return folder / f"{_FOLD}{fold + 1}" if fold else folder
+
+
+def remove_run(folder: Path) -> None:
+    """Remove a run's state, and the folder unless something else is in it."""
+    for inner in (folder / REFIT_FOLDER, *folder.glob(f"{_FOLD}*")):
+        if inner.is_dir():
+            remove_run(inner)
+    # The state goes first: without it, nothing reads the rest.
+    leftovers = [
+        *folder.glob("best-*.safetensors"),
+        *folder.glob("*.safetensors.partial"),
+        *folder.glob(".tmp*"),
+    ]
+    for path in (folder / RUN_STATE, *leftovers):
+        path.unlink(missing_ok=True)
+    with suppress(OSError):
+        folder.rmdir()
 
 
 def generator_state(device: torch.device) -> dict[str, Tensor]:
@@ -263,51 +287,43 @@ def record_signals() -> Generator[RecordedSignals]:
 _log = getLogger(__name__)
 
 
-class OutOfMemoryRetry:
-    """Runs the batches of an update; a batch that does not fit into memory is halved.
+def learn_batches(
+    batches: Sequence[Sequence[int]],
+    learn: Callable[[Sequence[int]], float],
+    forget: Callable[[], None],
+    where: Callable[[int], str],
+    lengths: NDArray[np.int64],
+) -> float:
+    """The total loss of the batches of an update; a batch that does not fit into memory is halved.
 
     Args:
+        batches: Indices of the texts of each batch.
         learn: Computes the gradients of one batch and returns its loss.
         forget: Clears the gradients of the update so far.
         where: Function from the index of a text to its place in a file.
-        words: Function from the index of a text to its number of words.
+        lengths: Number of words of each text, `[texts]`.
+
+    Raises:
+        HeadwiseError: HW410, a single text does not fit.
     """
-
-    def __init__(
-        self,
-        learn: Callable[[Sequence[int]], float],
-        forget: Callable[[], None],
-        where: Callable[[int], str],
-        words: Callable[[int], int],
-    ):
-        self._learn, self._forget, self._where, self._words = learn, forget, where, words
-
-    def __call__(self, batches: Sequence[Sequence[int]]) -> float:
-        """The total loss of the batches.
-
-        Raises:
-            HeadwiseError: HW410, a single text does not fit.
-        """
-        left = list(batches)
-        while True:
-            total, failed = 0.0, None
-            for place, batch in enumerate(left):
-                try:
-                    total += self._learn(batch)
-                except (MemoryError, RuntimeError) as error:
-                    if not is_out_of_memory(error):
-                        raise
-                    failed = place
-                    break
-            if failed is None:
-                return total
-            # Outside the except block, which keeps the tensors alive.
-            self._forget()
-            left[failed : failed + 1] = self._halves(left[failed])
-
-    def _halves(self, batch: Sequence[int]) -> list[Sequence[int]]:
-        longest = max(batch, key=self._words)
-        what = f"{self._where(longest)}, {self._words(longest):,} words"
+    left = list(batches)
+    while True:
+        total, failed = 0.0, None
+        for place, batch in enumerate(left):
+            try:
+                total += learn(batch)
+            except (MemoryError, RuntimeError) as error:
+                if not is_out_of_memory(error):
+                    raise
+                failed = place
+                break
+        if failed is None:
+            return total
+        # Outside the except block, which keeps the tensors alive.
+        forget()
+        batch = left[failed]
+        longest = max(batch, key=lambda text: lengths[text])
+        what = f"{where(longest)}, {lengths[longest]:,} words"
         if len(batch) == 1:
             raise HeadwiseError(
                 f"the memory is not enough to learn from one text ({what}); read it in shorter windows "
@@ -321,4 +337,4 @@ class OutOfMemoryRetry:
             what,
         )
         middle = len(batch) // 2
-        return [batch[:middle], batch[middle:]]
+        left[failed : failed + 1] = batch[:middle], batch[middle:]

@@ -129,16 +129,8 @@ def tag_scores(
 
 
 _PRIOR = 4.0  # quadratic prior: nats, summed over all words, for a weight that is 1 away from 0.5
-_SHARES = (
-    0.0,
-    0.1,
-    0.2,
-    0.35,
-    0.5,
-    0.65,
-    0.8,
-    1.0,
-)  # candidate shares of the CRF in the sum of both weights
+# Candidate shares of the CRF in the sum of both weights.
+_SHARES = (0.0, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 1.0)
 _OUTSIDE = (0.0, 0.5, 1.0, 1.5, 2.0)
 _MAX_LOG_SCALE = 2.0  # bound of the log scale that is fitted once the shares are chosen
 _USUAL = 0.8  # the share of the CRF that was best on average over many training runs

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from headwise.app.cli import train_display
 from headwise.app.cli.train_display import TrainDisplay
-from headwise.training.loop import EpochReport
+from headwise.training.callbacks import EpochReport
 from headwise.training.run_state import RunProgress
 from headwise.training.settings import TrainConfig
 

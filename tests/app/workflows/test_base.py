@@ -22,8 +22,7 @@ from headwise.text.static_embeddings.base_vectors import QuantizedMatrix, Static
 from headwise.text.static_embeddings.installed_bases import open_base
 from headwise.training import fit as fit_room
 from headwise.training import loop
-from headwise.training.loop import REFIT_FOLDER
-from headwise.training.run_state import load_tensors
+from headwise.training.run_state import REFIT_FOLDER, load_tensors
 
 SMALL = {
     "encoder": {"width": 8, "heads": 2, "head-size": 4, "layers": 1},

@@ -19,7 +19,7 @@ from headwise.data.items.examples import Example
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.splits.data_parts import DataParts, read_parts
 from headwise.models.tasks import find_task
-from headwise.training.loop import remove_run
+from headwise.training.run_state import remove_run
 
 SMALL = {
     "encoder": {"width": 8, "heads": 2, "head-size": 4, "layers": 1},

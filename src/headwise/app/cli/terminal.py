@@ -18,7 +18,7 @@ from headwise.app.reporter import ProgressCallback, Reporter
 
 if TYPE_CHECKING:
     from headwise.app.cli.train_display import TrainDisplay
-    from headwise.training.loop import EpochReport
+    from headwise.training.callbacks import EpochReport
     from headwise.training.settings import RunConfig
 
 _RESEND_SECONDS = 0.05  # seconds until a lost signal is sent again

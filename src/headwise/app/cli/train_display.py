@@ -18,7 +18,7 @@ from headwise.artifacts import read_info
 from headwise.metrics.metric_keys import OPERATING_POINTS
 from headwise.models.metric_table import FORMATS
 from headwise.models.report_messages import baseline_message
-from headwise.training.loop import EpochReport
+from headwise.training.callbacks import EpochReport
 from headwise.training.run_state import RunProgress
 from headwise.training.settings import TrainConfig
 

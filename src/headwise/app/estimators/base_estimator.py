@@ -32,8 +32,7 @@ from headwise.models.novelty_evaluation import item_novelty
 from headwise.models.tasks import find_task
 from headwise.nn.encoders.encoder_configs import EncoderName
 from headwise.nn.networks.trained_models import ModelType
-from headwise.training.callbacks import TrainingCallback, check_callbacks, notifying
-from headwise.training.loop import EpochReport
+from headwise.training.callbacks import EpochReport, TrainingCallback, check_callbacks, notifying
 
 _TRAINING_LOCK = threading.Lock()
 """Training draws from PyTorch's global random generator: fits in parallel threads would not be
