@@ -64,16 +64,13 @@ def read_passages(
 def _read_texts(file: str, options: ReadOptions, note: Callable[[str], None]) -> Iterator[str]:
     """The texts of a file: lines, cells of the text column, or the words of tagged sentences."""
     decoding = {"encoding": options.encoding, "encoding_errors": options.encoding_errors}
-    item_type = (
-        None
-        if options.text_column
-        else ITEM_TYPES_BY_TASK[infer_task(file, {"encoding": options.encoding})[0]]
-    )
-    if item_type is not None and item_type.has_tags:
-        note(f"{file}: tagged sentences, of which the words are read")
-        for row in item_type.rows(file, from_dict(item_type.options, decoding)):
-            yield " ".join(row.item.tokens)
-        return
+    if not options.text_column:
+        item_type = ITEM_TYPES_BY_TASK[infer_task(file, {"encoding": options.encoding})[0]]
+        if item_type.has_tags:
+            note(f"{file}: tagged sentences, of which the words are read")
+            for row in item_type.rows(file, from_dict(item_type.options, decoding)):
+                yield " ".join(row.item.tokens)
+            return
     rows = read_rows(file, options)
     if rows.format != "text":
         note(f"{file}: {rows.format}, of which the texts are read (column {rows.columns.text!r})")
@@ -274,8 +271,7 @@ class PassageEncoder:
     def passages(self, texts: Iterable[str]) -> EncodedPassages:
         """Word ids of passages that fit into memory."""
         rows = [np.array(self.passage(text), np.int32) for text in texts]
-        starts = np.zeros(len(rows) + 1, np.int64)
-        np.cumsum([len(row) for row in rows], out=starts[1:])
+        starts = np.cumsum([0, *map(len, rows)])
         return EncodedPassages(np.concatenate([np.zeros(0, np.int32), *rows]), starts)
 
     def write(self, texts: Iterable[str], path: Path) -> Iterator[int]:
@@ -292,13 +288,11 @@ class PassageEncoder:
                 lengths.append(np.array([len(row) for row in rows], np.int32))
                 rows.clear()
 
-            for text in texts:
+            for done, text in enumerate(texts, start=1):
                 rows.append(self.passage(text))
                 if len(rows) == _AT_ONCE:
-                    done += len(rows)
                     flush()
                     yield done
-            done += len(rows)
             flush()
         write_array(np.concatenate(lengths), _lengths(path))
         yield done
@@ -322,9 +316,7 @@ def has_encoded_passages(path: Path) -> bool:
 
 def read_numbers(path: Path) -> EncodedPassages:
     """Open a file of `PassageEncoder.write`; the word ids are memory-mapped."""
-    lengths = np.load(_lengths(path))
-    starts = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, out=starts[1:])
+    starts = np.append(0, np.load(_lengths(path)).cumsum(dtype=np.int64))
     flat = np.memmap(path, np.int32, "r") if starts[-1] else np.zeros(0, np.int32)
     return EncodedPassages(flat, starts)
 

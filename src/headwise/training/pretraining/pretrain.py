@@ -4,7 +4,7 @@ import json
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Self
@@ -46,7 +46,6 @@ from headwise.training.pretraining.sentence_encoder import embed_with_teacher, m
 from headwise.training.pretraining.work_folder import (
     MARK,
     WorkFolder,
-    atomic_path,
     base_identity,
     check_output,
     existing_base,
@@ -55,6 +54,7 @@ from headwise.training.pretraining.work_folder import (
     name_failed_path,
     teacher_name,
     teacher_names,
+    write_text,
 )
 
 StepReporter = Callable[[str, int, int | None, str], None]
@@ -127,13 +127,13 @@ def pretrain_files(
         HeadwiseError: HW606, another process works in that folder.
     """
     config = config or PretrainConfig()
-    output = Path(output)
-    if not files or any(read_once(str(file)) for file in files):
+    output, paths = Path(output), [str(file) for file in files]
+    if not paths or any(map(read_once, paths)):
         raise ConfigError("pretrain needs files, which it reads more than once; save standard input to one")
     place = Path(work) if work is not None else output.with_name(output.name + ".work")
     ended = resume and (output / ABOUT).exists()
     check_output(output, overwrite=overwrite or ended)
-    requested = base_identity([str(file) for file in files], config, word_list, options)
+    requested = base_identity(paths, config, word_list, options)
     if ended and (base := existing_base(requested, output, overwrite=overwrite)) is not None:
         note(f"{output}: the base is finished, so there is nothing to resume")
         return PretrainResult(base, output, base.about.get("seconds", {}), base.about.get("scores", {}))
@@ -147,9 +147,7 @@ def pretrain_files(
                     code="HW811",
                 )
             work_folder.forget_states()
-        run = _PretrainRun(
-            [str(file) for file in files], config, work_folder, tuple(word_list), options, report, note
-        )
+        run = _PretrainRun(paths, config, work_folder, tuple(word_list), options, report, note)
         try:
             base = run.make(name or output.name)
         except HeadwiseError:
@@ -186,41 +184,35 @@ class _WordTypes:
         return cls(words, len(listed), np.array([counts.get(word, 0) for word in words], np.int64))
 
 
+@dataclass
 class _PretrainRun:
     """One training run of a base; each step saves its result in the work folder."""
 
-    def __init__(
-        self,
-        files: list[str],
-        config: PretrainConfig,
-        work: WorkFolder,
-        word_list: tuple[str, ...],
-        options: ReadOptions,
-        report: StepReporter,
-        note: Callable[[str], None],
-    ):
-        self._files, self._config, self._work = files, config, work
-        self._word_list, self._options, self._report, self._note = word_list, options, report, note
-        self.seconds: dict[str, float] = {}
-        self.scores: JsonObject = {}
-        self.total = 0
-        self._text_key = ""
+    files: list[str]
+    config: PretrainConfig
+    work: WorkFolder
+    word_list: tuple[str, ...]
+    options: ReadOptions
+    report: StepReporter
+    note: Callable[[str], None]
+    seconds: dict[str, float] = field(default_factory=dict)
+    scores: JsonObject = field(default_factory=dict)
+    total: int = 0
+    text_key: str = ""
 
     def make(self, name: str) -> StaticEmbeddings:
-        config = self._config
+        config = self.config
         self._check_teacher()
         passages, counts = self._read()
-        words = choose_words(counts, config.words, rarest=config.rarest, listed=self._word_list)
+        words = choose_words(counts, config.words, rarest=config.rarest, listed=self.word_list)
         if len(words) < 2 or not passages:
             raise PretrainError(
-                f"{', '.join(self._files)}: {len(words)} words occur {config.rarest} times; expected at "
+                f"{', '.join(self.files)}: {len(words)} words occur {config.rarest} times; expected at "
                 "least 2, and usually thousands; give more text"
             )
         if self.total < LEAST_WORDS and not config.teacher.name:
-            self._note(
-                f"{self.total:,} words of text; a base of less than {LEAST_WORDS:,} is seldom better than "
-                "none"
-            )
+            few = f"{self.total:,} words of text; a base of less than {LEAST_WORDS:,}"
+            self.note(f"{few} is seldom better than none")
         types = _WordTypes.of(words, counts, max((_TYPES - 1) * len(words), config.groups - len(words)))
         groups = self._groups(types) if config.groups else None
         texts = self._contexts(types) if config.context_epochs else None
@@ -228,26 +220,16 @@ class _PretrainRun:
             tables = self._from_teacher(passages, types, texts)
         else:
             tables = self._from_text(texts, types)
-        word_vectors, sub, weights = tables
-        return StaticEmbeddings(
-            name,
-            tuple(words),
-            QuantizedMatrix.of(word_vectors),
-            QuantizedMatrix.of(sub),
-            weights,
-            groups=groups,
-        )
+        vectors, subwords = map(QuantizedMatrix.of, tables[:2])
+        return StaticEmbeddings(name, tuple(words), vectors, subwords, tables[2], groups=groups)
 
     def about(self, notes: CardNotes) -> JsonObject:
         """What the folder of the base says about the run."""
+        names = "sources", "teacher", "licence", "limits", "command", "cost"
         return {
             "words_read": self.total,
-            "sources": notes.sources,
-            "teacher": notes.teacher or teacher_names(self._config),
-            "licence": notes.licence,
-            "limits": notes.limits,
-            "command": notes.command,
-            "cost": notes.cost,
+            **{name: getattr(notes, name) for name in names},
+            "teacher": notes.teacher or teacher_names(self.config),
             "seconds": {stage: round(seconds, 1) for stage, seconds in self.seconds.items()},
             "scores": self.scores,
             "headwise": __version__,
@@ -256,7 +238,7 @@ class _PretrainRun:
     def _check_teacher(self) -> None:
         """Check that the teachers can be loaded, before hours of reading text. They are loaded again when
         they are needed, as they would occupy memory until then."""
-        config = self._config
+        config = self.config
         if not config.teacher.name:
             if not config.context_epochs:
                 raise ConfigError("--context.epochs 0 leaves no teacher: give --teacher, or more epochs")
@@ -268,80 +250,71 @@ class _PretrainRun:
 
     def _read(self) -> tuple[list[str], dict[str, int]]:
         """The passages for a teacher, and the counts of all words, by falling frequency."""
-        config = self._config
+        config = self.config
         most = config.passages if config.teacher.name else 1
-        self._text_key = hash_of(
-            *(hash_of_file_stats(self._files), *to_dict(self._options).values()),
+        self.text_key = hash_of(
+            *(hash_of_file_stats(self.files), *to_dict(self.options).values()),
             *(config.cut, config.longest, config.seed, config.tokenizer),
         )
-        key = hash_of(self._text_key, most)
-        passages_file, counted = (
-            self._work.path("passages", key, ".txt"),
-            self._work.path("counts", key, ".json"),
-        )
+        key = hash_of(self.text_key, most)
+        passages_file = self.work.path("passages", key, ".txt")
+        counted = self.work.path("counts", key, ".json")
         if not (passages_file.exists() and counted.exists()):
-            with self._step("reading"):
+            with self._step("reading") as progress:
                 sample, counts = CorpusSample(most, config.seed), WordCounts()
                 cut = get_tokenizer(config.tokenizer).words
-                for number, passage in enumerate(self._passages(self._note)):
+                for number, passage in enumerate(self._passages(self.note)):
                     sample.add(passage)
                     counts.add(cut(passage))
                     if number % _REPORT_EVERY == 0:
-                        self._report("reading", number, None, f"{len(counts.counts):,} different words")
-                _write_text(passages_file, "".join(f"{_line(item)}\n" for item in sample.items()))
+                        progress(number, tell=f"{len(counts.counts):,} different words")
+                lines = (item.replace("\n", " ").replace("\r", " ") for item in sample.items())
+                write_text("".join(f"{line}\n" for line in lines), passages_file)
                 best = counts.counts.most_common(_COUNTED)
-                _write_text(counted, json.dumps([sum(counts.counts.values()), best], ensure_ascii=False))
+                write_text(json.dumps([counts.counts.total(), best], ensure_ascii=False), counted)
         self.total, pairs = json.loads(counted.read_text(encoding="utf-8", errors="surrogatepass"))
         text = passages_file.read_text(encoding="utf-8", errors="surrogatepass")
         return text.split("\n")[:-1], dict(pairs)
 
     def _passages(self, note: Callable[[str], None] = lambda text: None) -> Iterator[str]:
-        config = self._config
+        config, options = self.config, self.options
         return read_passages(
-            self._files,
-            cut=config.cut,
-            longest=config.longest,
-            seed=config.seed,
-            options=self._options,
-            note=note,
+            self.files, cut=config.cut, longest=config.longest, seed=config.seed, options=options, note=note
         )
 
     def _numbers(self, types: _WordTypes) -> tuple[str, EncodedPassages]:
         """The cache key of the whole text as word ids, and the text."""
-        config = self._config
-        key = hash_of(self._text_key, types.words, types.listed)
-        path = self._work.path("text", key, ".numbers")
+        config = self.config
+        key = hash_of(self.text_key, types.words, types.listed)
+        path = self.work.path("text", key, ".numbers")
         if not has_encoded_passages(path):
-            with self._step("numbering"):
+            with self._step("numbering") as progress:
                 numbering = PassageEncoder(types.words, types.listed, config.tokenizer)
                 for done in numbering.write(shuffled(self._passages(), config.seed), path):
-                    self._report("numbering", done, None, "")
+                    progress(done)
         return key, read_numbers(path)
 
     def _groups(self, types: _WordTypes) -> WordClusters | None:
         """The word clusters; None if too few words are frequent enough."""
-        config = self._config
+        config = self.config
         words = types.words[: config.groups]
         enough = types.counts[: len(words)] >= config.rarest
         if enough.sum() < LEVELS[0]:
             return None
         numbers = self._numbers(types)[1]
-        with self._step("grouping words"):
-            return word_clusters(
-                numbers, words, enough, seed=config.seed, report=self._progress("grouping words")
-            )
+        with self._step("grouping words") as progress:
+            return word_clusters(numbers, words, enough, seed=config.seed, report=progress)
 
     def _contexts(self, types: _WordTypes) -> NDArray[np.float32]:
         """Vectors of all words with ids by context prediction, `[types, size]`."""
-        config, size = self._config, self._config.size
+        config, size = self.config, self.config.size
         key, numbers = self._numbers(types)
-        state = self._state(
-            "context", key, size, to_dict(config.context), config.context_epochs, config.seed
-        )
-        with self._step("learning from the text"):
+        epochs = config.context_epochs
+        state = self._state("context", key, size, to_dict(config.context), epochs, config.seed)
+        with self._step("learning from the text") as progress:
             vectors = train_contexts(
-                numbers, types.counts, size, config.context, epochs=config.context_epochs, seed=config.seed,
-                state=state, report=self._progress("learning from the text"),
+                numbers, types.counts, size, config.context,
+                epochs=epochs, seed=config.seed, state=state, report=progress,
             )  # fmt: skip
         weights = common_weights(types.counts, self.total)[:-1]
         return without_common_part(vectors, weights, types.counts)
@@ -352,7 +325,7 @@ class _PretrainRun:
         """Word vectors, subword vectors and weights from context prediction only."""
         with self._step("fitting runs of letters"):
             trust = np.sqrt(np.minimum(types.counts, 1000)).astype(np.float32)
-            sub = fit_subwords(types.words, vectors, trust, self._config.subwords)
+            sub = fit_subwords(types.words, vectors, trust, self.config.subwords)
         weights = common_weights(types.counts[: types.listed], self.total)
         return vectors[: types.listed], sub, weights
 
@@ -368,7 +341,7 @@ class _PretrainRun:
             train_student,
         )
 
-        config, listed = self._config, types.listed
+        config, listed = self.config, types.listed
         words, often = types.words[:listed], types.counts[:listed]
         answers: dict[str, list[NDArray[np.float16]]] = {"passages": [], "words": []}
         sizes, fingerprints, pieces = [], [], np.ones(listed, np.int64)
@@ -377,15 +350,11 @@ class _PretrainRun:
             teacher = SentenceEncoder(replace(config.teacher, name=name))
             who = "the teacher" if len(names) == 1 else teacher_name(name)
             for what, texts_read in (("passages", passages), ("words", words)):
-                folder = self._work.path("answers", hash_of(texts_read, teacher.fingerprint))
-                with self._step(f"{who} reads {what}"):
+                folder = self.work.path("answers", hash_of(texts_read, teacher.fingerprint))
+                with self._step(f"{who} reads {what}") as progress:
                     if missing_shards(len(texts_read), folder) and len(texts_read) > 256:
                         teacher.try_bfloat16(texts_read[:64])
-                    answers[what].append(
-                        embed_with_teacher(
-                            teacher, texts_read, folder, self._progress(f"{who} reads {what}")
-                        )
-                    )
+                    answers[what].append(embed_with_teacher(teacher, texts_read, folder, progress))
             sizes.append(teacher.size)
             fingerprints.append(teacher.fingerprint)
             pieces = np.maximum(pieces, teacher.pieces(words))
@@ -402,17 +371,13 @@ class _PretrainRun:
         random = np.random.default_rng(config.seed)
         held = np.sort(random.choice(len(passages), min(_MAX_HELD_OUT, len(passages) // 20), replace=False))
         settings = [to_dict(section) for section in (config.student, config.context)]
-        key = (self._text_key, types.words, listed, fingerprints, len(passages), *settings)
-        state = self._state(
-            "student",
-            *(*key, config.context_epochs, config.size),
-            *(config.subwords, config.teacher.share, config.seed),
-        )
-        with self._step("learning from the teacher"):
+        key = (self.text_key, types.words, listed, fingerprints, len(passages), *settings)
+        sizes_of_base = config.context_epochs, config.size, config.subwords
+        state = self._state("student", *key, *sizes_of_base, config.teacher.share, config.seed)
+        with self._step("learning from the teacher") as progress:
             cosine = train_student(
                 student, numbers, np.block(list(answers.values())), config.student,
-                seed=config.seed, held=held, state=state,
-                report=self._progress("learning from the teacher"),
+                seed=config.seed, held=held, state=state, report=progress,
             )  # fmt: skip
         if len(held):
             self.scores["mean cosine to the teacher, held-out passages"] = round(cosine, 4)
@@ -420,25 +385,14 @@ class _PretrainRun:
         return student.tables()
 
     def _state(self, what: str, *parts: Any) -> Path:
-        folder = self._work.path("state", hash_of(what, *parts))
+        folder = self.work.path("state", hash_of(what, *parts))
         folder.mkdir(exist_ok=True)
         return folder / f"{what}.safetensors"
 
     @contextmanager
-    def _step(self, name: str) -> Generator[None]:
+    def _step(self, name: str) -> Generator[Callable[..., None]]:
+        """Context of a step, whose time is measured; its value receives the progress."""
         begin = time.perf_counter()
-        self._report(name, 0, None, "")
-        yield
+        self.report(name, 0, None, "")
+        yield lambda done, total=None, tell="": self.report(name, done, total, tell)
         self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begin
-
-    def _progress(self, name: str) -> Callable[..., None]:
-        return lambda done, total, tell="": self._report(name, done, total, tell)
-
-
-def _line(text: str) -> str:
-    return text.replace("\n", " ").replace("\r", " ")
-
-
-def _write_text(path: Path, text: str) -> None:
-    with atomic_path(path) as partial:
-        partial.write_text(text, encoding="utf-8", errors="surrogatepass")

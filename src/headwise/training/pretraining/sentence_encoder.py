@@ -99,12 +99,10 @@ class SentenceEncoder:
 
     @torch.inference_mode()
     def _states(self, ids: Sequence[Sequence[int]]) -> NDArray[np.float16]:
-        longest = max(1, *(len(row) for row in ids))
-        numbers = torch.zeros(len(ids), longest, dtype=torch.long)
-        mask = torch.zeros(len(ids), longest, dtype=torch.long)
-        for row, row_ids in enumerate(ids):
-            numbers[row, : len(row_ids)] = torch.tensor(row_ids, dtype=torch.long)
-            mask[row, : len(row_ids)] = 1
+        lengths = torch.tensor([len(row) for row in ids])
+        mask = (torch.arange(max(1, int(lengths.max()))) < lengths[:, None]).long()
+        numbers = torch.zeros_like(mask)
+        numbers[mask.bool()] = torch.tensor([piece for row in ids for piece in row], dtype=torch.long)
         states = self._encoder(input_ids=numbers, attention_mask=mask).last_hidden_state.float()
         if self._first:
             vectors = states[:, 0]

@@ -131,9 +131,7 @@ class StaticStudent(nn.Module):
         listed = is_listed.nonzero().flatten()
         return vectors.index_add(0, listed, self.word_vectors[rows[listed]]), weights
 
-    def forward(
-        self, flat: Tensor, lengths: Tensor, hidden: Callable[[int], Tensor] | None = None
-    ) -> Tensor:
+    def forward(self, flat: Tensor, lengths: Tensor, hidden: Hidden | None = None) -> Tensor:
         """Embeddings of passages in the teachers' space, at length 1; the parts of all teachers have equal
         lengths.
 

@@ -114,6 +114,16 @@ def write_array(array: NDArray, path: Path) -> None:
         partial.write_bytes(content.getbuffer())
 
 
+def write_text(text: str, path: Path) -> None:
+    """Write a text atomically, lone surrogates included.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
+    with atomic_path(path) as partial:
+        partial.write_text(text, encoding="utf-8", errors="surrogatepass")
+
+
 @dataclass(frozen=True)
 class WorkFolder:
     """A work folder.
@@ -183,7 +193,9 @@ def base_identity(
 ) -> JsonObject:
     """The inputs and settings that determine a base, as JSON data without paths; long data are hashed."""
     read = {"contents": hash_of_contents(files), "word_list": hash_of(list(word_list)), **to_dict(options)}
-    return {"files": [Path(file).name for file in files], "read": read, "settings": _settings(config)}
+    teacher = to_dict(config.teacher) | {"name": teacher_names(config)}
+    settings = to_dict(config) | {"teacher": teacher}
+    return {"files": [Path(file).name for file in files], "read": read, "settings": settings}
 
 
 def existing_base(requested: JsonMapping, output: Path, *, overwrite: bool) -> StaticEmbeddings | None:
@@ -226,12 +238,6 @@ def check_output(output: Path, *, overwrite: bool) -> None:
         raise PretrainError(
             f"{output} holds a base; add --overwrite to replace it, or give another --output", code="HW811"
         )
-
-
-def _settings(config: PretrainConfig) -> dict[str, object]:
-    settings = to_dict(config)
-    teacher = to_dict(config.teacher) | {"name": teacher_names(config)}
-    return settings | {"teacher": teacher}
 
 
 def teacher_names(config: PretrainConfig) -> str:
