@@ -22,9 +22,10 @@ from benchmarks.defaults.set_noise import SETS
 from headwise.data.items.examples import MultiLabelExample
 from headwise.data.items.label_types import LABEL_SET_TYPE
 from headwise.data.items.labels import multi_hot_targets
+from headwise.linear.ensemble_weights import fit_binary_temperature
 from headwise.linear.linear_fit import LinearExamples, fit_linear
 from headwise.metrics.calibration import fit_recalibration, label_set_loss
-from headwise.metrics.multi_label_scores import fit_binary_temperature, mean_binary_loss, set_rates
+from headwise.metrics.multi_label_scores import mean_binary_loss, set_rates
 from headwise.metrics.thresholds import fit_thresholds
 
 TEXTS = (100, 300)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from headwise.data.items.examples import Pair
-from headwise.linear.baselines import fit_pair_baseline, fit_pair_features, overlap
+from headwise.linear.baselines import fit_pair_baseline, overlap, pair_tfidf_features
+from headwise.linear.sklearn_models import fit_tfidf
 
 
 def test_overlap_by_hand():
@@ -18,10 +19,10 @@ def test_overlap_by_hand():
 
 def test_features_of_what_is_shared_and_what_differs():
     pairs = [Pair("a b", "b c"), Pair("b c", "a b")]
-    features = fit_pair_features(pairs, "whitespace")
-    assert features is not None
-    names = features.vectorizer.get_feature_names_out()
-    found = features(pairs).toarray()
+    fitted = fit_tfidf(["a b", "b c"], "whitespace")
+    assert fitted is not None
+    names = fitted[0].get_feature_names_out()
+    found = pair_tfidf_features(fitted[0], "whitespace", pairs).toarray()
     size = len(names)
     assert found.shape == (2, 4 * size + 8)
     shared, lost, new, second = (found[:, n * size : (n + 1) * size] for n in range(4))
@@ -70,7 +71,7 @@ def test_once_dev_has_chosen_it_may_learn_of_dev_too():
             fit_pair_baseline(*parts, tokenizer="whitespace", scores=scores, refit=again)
             for again in (False, True)
         )
-        known = [own.features.vectorizer.vocabulary_ for own in (one, both)]
+        known = [own.vectorizer.vocabulary_ for own in (one, both)]
         assert ["new" in words for words in known] == [False, True]
         own, other = (getattr(each.linear, "ridge", each.linear) for each in (both, one))
         assert own.get_params() == other.get_params()  # as dev has chosen

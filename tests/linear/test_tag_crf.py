@@ -14,7 +14,6 @@ from headwise.linear.tag_crf import (
     attributes,
     choose_strength,
     fit_crf,
-    fit_crf_with,
     word_feature_hashes,
 )
 from headwise.text.static_embeddings.word_groups import LEVELS, WordClusters, word_hash
@@ -119,7 +118,7 @@ def noisy_corpus(count: int, seed: int) -> list[TaggedSentence]:
 
 def test_a_penalty_is_chosen_where_words_tell_little():
     train, test = noisy_corpus(200, 0), noisy_corpus(100, 1)
-    assert choose_strength(train, fit_crf_with) == CRF_STRENGTHS[-1]
+    assert choose_strength(train) == CRF_STRENGTHS[-1]
     right = [
         np.mean(
             [
@@ -130,24 +129,20 @@ def test_a_penalty_is_chosen_where_words_tell_little():
         )
         for found in (
             fit_crf(train, "plain").predict(test),
-            fit_crf_with(train, "plain", 0.0).predict(test),
+            fit_crf(train, "plain", strength=0.0).predict(test),
         )
     ]
     assert right[0] > right[1] + 0.02
     learnable = [TaggedSentence((f"w{n % 40}", f"{n}th"), ("AB"[n % 2], "NUM")) for n in range(200)]
-    assert choose_strength(learnable, fit_crf_with) == 0.0
-    assert (
-        choose_strength(train[:1], fit_crf_with)
-        == choose_strength([TaggedSentence((), ())] * 9, fit_crf_with)
-        == 0.0
-    )
+    assert choose_strength(learnable) == 0.0
+    assert choose_strength(train[:1]) == choose_strength([TaggedSentence((), ())] * 9) == 0.0
 
 
 def test_penalties_shrink_weights_and_doubles_do_not_choose_them():
     train = noisy_corpus(200, 0)
-    sizes = [np.abs(fit_crf_with(train, "plain", own).weights).mean() for own in CRF_STRENGTHS]
+    sizes = [np.abs(fit_crf(train, "plain", strength=own).weights).mean() for own in CRF_STRENGTHS]
     assert sizes[0] > sizes[1] > sizes[2] > 0
-    assert choose_strength(train * 3, fit_crf_with) == CRF_STRENGTHS[-1]
+    assert choose_strength(train * 3) == CRF_STRENGTHS[-1]
 
 
 def test_one_tag_only():
@@ -201,8 +196,8 @@ def test_words_of_a_group_are_tagged_like_those_that_were_seen():
         TaggedSentence((word,), (tag,))
         for word, tag in zip(("aaa", "bbb", "xxx", "yyy"), "NNVV", strict=True)
     ]
-    with_groups = fit_crf_with(train * 10, "plain", 0.0, groups=groups_of("aaa bbb ccc", "xxx yyy zzz"))
-    without = fit_crf_with(train * 10, "plain", 0.0)
+    with_groups = fit_crf(train * 10, "plain", strength=0.0, groups=groups_of("aaa bbb ccc", "xxx yyy zzz"))
+    without = fit_crf(train * 10, "plain", strength=0.0)
     asked = [["ccc"], ["zzz"]]
     assert np.diag(with_groups.marginals(asked)[0]).min() > 0.8
     assert np.diag(without.marginals(asked)[0]).max() < 0.7

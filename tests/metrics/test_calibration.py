@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
+from headwise.linear.ensemble_weights import fit_binary_temperature
 from headwise.metrics.calibration import cross_fitted_error, expected_calibration_error, fit_temperature
-from headwise.metrics.multi_label_scores import fit_binary_temperature, mean_binary_loss
+from headwise.metrics.multi_label_scores import mean_binary_loss
 
 
 def sample(temperature: float, texts: int = 20_000, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

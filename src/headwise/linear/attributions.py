@@ -125,11 +125,7 @@ class _Words:
             hashes, _ = hashing.character_hashes(codes, ends, SHORTEST, LONGEST)
         places, is_known, counts = _places(hashes, vocabulary.keys)
         if not len(vocabulary) or not len(hashes):
-            return (
-                _Occurrences(places[:0], np.zeros(0))
-                if not len(hashes)
-                else _Occurrences(places, np.zeros(len(hashes)))
-            )
+            return _Occurrences(places, np.zeros(len(hashes)))
         values = np.where(is_known, (np.log(counts) + 1) * vocabulary.idf[places], 0.0)
         length = np.sqrt((values**2 / counts).sum())
         return _Occurrences(places, values / counts / length if length else np.zeros(len(hashes)))
@@ -226,15 +222,13 @@ def _of_characters(attributions: Doubles, text: str, lowered: str, spans: list[t
     offsets = np.repeat(starts, [len(begins) for begins, _ in runs])
     begins, ends = (np.concatenate(bounds) for bounds in zip(*runs, strict=True))
     per_character, size = attributions / (ends - begins), len(lowered) + 1
-    steps = np.bincount(begins + offsets, per_character, size) - np.bincount(
-        ends + offsets, per_character, size
-    )
-    of_characters = steps.cumsum()[:-1]
-    sizes = [len(character.lower()) for character in text] if len(lowered) != len(text) else None
+    steps = [np.bincount(bounds + offsets, per_character, size) for bounds in (begins, ends)]
+    of_characters = (steps[0] - steps[1]).cumsum()[:-1]
     owner = np.full(len(text), -1, dtype=np.int64)
     for number, (start, end) in enumerate(spans):
         owner[start:end] = number
-    owner = owner if sizes is None else np.repeat(owner, sizes)
+    if len(lowered) != len(text):
+        owner = np.repeat(owner, [len(character.lower()) for character in text])
     owned = owner >= 0
     sums = np.bincount(owner[owned], weights=of_characters[owned], minlength=len(spans))
     return sums.astype(np.float64)

@@ -25,14 +25,14 @@ from headwise.linear.pair_features import OVERLAPS, compare_matrices, overlap
 from headwise.linear.sklearn_models import SVM_STRENGTHS, fit_ridge, fit_svm, fit_tfidf, train_plus_dev
 from headwise.linear.svm_solver import LinearProblem, fit_svm_columns, fit_svm_path
 from headwise.linear.targets import LabelTargets, NumericTargets
-from headwise.linear.tfidf_features import BlockName, BlockReader, FeatureVocabulary
+from headwise.linear.tfidf_features import BLOCK_NAMES, BlockName, BlockReader
 from headwise.metrics.target_scale import Scale
 
 if TYPE_CHECKING:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
 TFIDF_SVM = "TF-IDF + linear SVM"
-BLOCKS: tuple[tuple[BlockName, ...], ...] = (("words",), ("words", "characters"))
+BLOCKS: tuple[tuple[BlockName, ...], ...] = (("words",), BLOCK_NAMES)
 MOST_FEATURES = 1_000_000
 """Maximum number of features per block."""
 MOST_WEIGHTS = 100_000_000
@@ -95,7 +95,7 @@ def fit_baseline(
         The baseline; None where the texts have no words at all.
     """
     classes = max(2, 1 + int(max(train[1].max(initial=0), dev[1].max(initial=0))))
-    readers: list[BlockReader] = [BlockReader(name, tokenizer) for name in BLOCKS[-1]]
+    readers: list[BlockReader] = [BlockReader(name, tokenizer) for name in BLOCK_NAMES]
     most = min(MOST_FEATURES, MOST_WEIGHTS // classes)
     large, step = is_large(train[0], readers[0]), 5 if len(train[0]) * classes > MOST_CELLS else 1
     subset = slice(None, None, max(step, sample_step(train[0], readers[0])) if large else step)
@@ -111,39 +111,28 @@ def fit_baseline(
     for blocks in BLOCKS:
         rows = _design_matrix([fitted[name][1] for name in blocks], len(targets))
         dev_rows = _design_matrix([held[name] for name in blocks], len(dev_texts))
-        coefficient_sets = fit_svm_path(
-            LinearProblem(rows, signs_of(targets, classes), costs), SVM_STRENGTHS
-        )
-        for strength, coefficients in zip(SVM_STRENGTHS, coefficient_sets, strict=True):
+        path = fit_svm_path(LinearProblem(rows, signs_of(targets, classes), costs), SVM_STRENGTHS)
+        for strength, coefficients in zip(SVM_STRENGTHS, path, strict=True):
             guessed = expand_columns(coefficients.scores(dev_rows), classes).argmax(axis=1)
             accuracy = float(np.mean(guessed == dev_targets))
             if best is None or accuracy > best.dev_accuracy:
-                vocabularies: dict[BlockName, FeatureVocabulary] = {
-                    name: fitted[name][0] for name in blocks
-                }
-                best = LinearBaseline(
-                    LinearModel(vocabularies, coefficients, classes, tokenizer), strength, accuracy, large
-                )
+                vocabularies = {name: fitted[name][0] for name in blocks}
+                model = LinearModel(vocabularies, coefficients, classes, tokenizer)
+                best = LinearBaseline(model, strength, accuracy, large)
     if best is None or (not refit and not large and len(targets) == len(train[1])):
         return best
     texts, labels = train_plus_dev(train, dev) if refit else train
+    readers = [reader for reader in readers if reader.block in best.blocks]
     if large:
         fitted, held = {}, {}  # those of the sample
-        used = [reader for reader in readers if reader.block in best.blocks]
-        stored, coefficients = fit_stored(
-            texts, LabelTargets.of(labels, classes), used, most, best.strength
-        )
-        return replace(best, model=LinearModel(stored, coefficients, classes, tokenizer))
-    fitted = {
-        reader.block: reader.fit(texts, max_features=most)
-        for reader in readers
-        if reader.block in best.blocks
-    }
+        stored = fit_stored(texts, LabelTargets.of(labels, classes), readers, most, best.strength)
+        return replace(best, model=LinearModel(*stored, classes, tokenizer))
+    fitted = {reader.block: reader.fit(texts, max_features=most) for reader in readers}
     rows = _design_matrix([features for _, features in fitted.values()], len(texts))
     costs = np.full((len(texts), 1), best.strength, dtype=np.float32)
     coefficients = fit_svm_columns(LinearProblem(rows, signs_of(labels, classes), costs))
-    final_vocabularies: dict[BlockName, FeatureVocabulary] = {name: fitted[name][0] for name in best.blocks}
-    return replace(best, model=LinearModel(final_vocabularies, coefficients, classes, tokenizer))
+    vocabularies = {name: vocabulary for name, (vocabulary, _) in fitted.items()}
+    return replace(best, model=LinearModel(vocabularies, coefficients, classes, tokenizer))
 
 
 def _design_matrix(parts: list, texts: int) -> DesignMatrix:
@@ -191,8 +180,8 @@ def predict_number_baseline(
         scale = Scale.of(numbers)
         targets = NumericTargets.of(np.asarray(scale.standardize(numbers), dtype=np.float32), 1)
         # The solver halves the weights' length, not the squared errors.
-        stored, coefficients = fit_stored(texts, targets, [reader], MOST_FEATURES, 0.5 / ridge.alpha)
-        model = LinearModel(stored, coefficients, 1, tokenizer)
+        stored = fit_stored(texts, targets, [reader], MOST_FEATURES, 0.5 / ridge.alpha)
+        model = LinearModel(*stored, 1, tokenizer)
         return scale.restore(scores_in_parts(model, test)[:, 0].astype(np.float64))
     if refit:
         texts, targets = train_plus_dev(train, dev)
@@ -204,27 +193,20 @@ PAIR_TFIDF_SVM = "TF-IDF of shared and differing words + linear SVM"
 SCORE_NAME = "TF-IDF of shared and differing words + ridge regression"
 
 
-@dataclass(frozen=True)
-class PairBaselineFeatures:
-    """The features of text pairs that the baseline reads.
+def pair_tfidf_features(vectorizer: "TfidfVectorizer", tokenizer: str, pairs: Sequence[Pair]) -> Any:
+    """The features of text pairs that the baseline reads, `[pairs, features]` sparse.
 
     Five groups of features, with the TF-IDF vectors a and b of the words and word pairs of both texts:
     what both have, `min(a, b)`; what only the first has, `max(a - b, 0)`; what only the second has,
     `max(b - a, 0)`; the second text alone, b; and eight numbers on overlap and length. The second group and
     the third tell a swapped pair from the pair, as entailment needs.
     """
-
-    vectorizer: "TfidfVectorizer"
-    tokenizer: str
-
-    def __call__(self, pairs: Sequence[Pair]) -> Any:
-        """`[pairs, features]`, sparse."""
-        a = self.vectorizer.transform([pair.first for pair in pairs])
-        b = self.vectorizer.transform([pair.second for pair in pairs])
-        words = get_tokenizer(self.tokenizer).words
-        numbers = [overlap(words(pair.first.lower()), words(pair.second.lower())) for pair in pairs]
-        dense = np.array(numbers, dtype=np.float32).reshape(-1, OVERLAPS)
-        return hstack([compare_matrices(a, b), csr_matrix(dense)], format="csr")
+    a = vectorizer.transform([pair.first for pair in pairs])
+    b = vectorizer.transform([pair.second for pair in pairs])
+    words = get_tokenizer(tokenizer).words
+    numbers = [overlap(words(pair.first.lower()), words(pair.second.lower())) for pair in pairs]
+    dense = np.array(numbers, dtype=np.float32).reshape(-1, OVERLAPS)
+    return hstack([compare_matrices(a, b), csr_matrix(dense)], format="csr")
 
 
 @dataclass(frozen=True)
@@ -232,22 +214,18 @@ class PairBaseline:
     """A fitted linear model of pairs.
 
     Attributes:
-        features: The feature extractor.
-        linear: A linear SVM or a ridge regression.
+        vectorizer: TF-IDF of words and word pairs.
+        tokenizer: Name of the tokenizer.
+        linear: A linear SVM or a ridge regression on `pair_tfidf_features`.
     """
 
-    features: PairBaselineFeatures
+    vectorizer: "TfidfVectorizer"
+    tokenizer: str
     linear: Any
 
     def predict(self, pairs: Sequence[Pair]) -> np.ndarray:
         """The predicted label indices or scores, `[pairs]`."""
-        return np.asarray(self.linear.predict(self.features(pairs)))
-
-
-def fit_pair_features(pairs: Sequence[Pair], tokenizer: str) -> PairBaselineFeatures | None:
-    """Fit the vocabulary of the training pairs; None where they have no words at all."""
-    fitted = fit_tfidf([text for pair in pairs for text in (pair.first, pair.second)], tokenizer)
-    return None if fitted is None else PairBaselineFeatures(fitted[0], tokenizer)
+        return np.asarray(self.linear.predict(pair_tfidf_features(self.vectorizer, self.tokenizer, pairs)))
 
 
 def fit_pair_baseline(
@@ -258,8 +236,8 @@ def fit_pair_baseline(
     scores: bool = False,
     refit: bool = False,
 ) -> PairBaseline | None:
-    """Fit a linear SVM (for scores, a ridge regression) on `PairBaselineFeatures` of the training pairs,
-    with the penalty chosen on dev.
+    """Fit a linear SVM (for scores, a ridge regression) on the training pairs, with the penalty chosen on
+    dev.
 
     Args:
         train: Pairs and label indices, or scores.
@@ -271,16 +249,22 @@ def fit_pair_baseline(
     Returns:
         The baseline; None where the pairs have no words at all.
     """
-    features = fit_pair_features(train[0], tokenizer)
-    if features is None:
+
+    def words_of(pairs: Sequence[Pair]) -> "tuple[TfidfVectorizer, Any] | None":
+        return fit_tfidf([text for pair in pairs for text in (pair.first, pair.second)], tokenizer)
+
+    fitted = words_of(train[0])
+    if fitted is None:
         return None
-    parts = (features(train[0]), train[1]), (features(dev[0]), dev[1])
-    linear = fit_ridge(*parts) if scores else fit_svm(*parts)[0]
+    learnt, held = (
+        (pair_tfidf_features(fitted[0], tokenizer, items), targets) for items, targets in (train, dev)
+    )
+    linear = fit_ridge(learnt, held) if scores else fit_svm(learnt, held)[0]
     if refit:
         pairs, targets = train_plus_dev(train, dev)
-        features = fit_pair_features(pairs, tokenizer) or features
-        linear = linear.fit(features(pairs), targets)
-    return PairBaseline(features, linear)
+        fitted = words_of(pairs) or fitted
+        linear = linear.fit(pair_tfidf_features(fitted[0], tokenizer, pairs), targets)
+    return PairBaseline(fitted[0], tokenizer, linear)
 
 
 BAG_SVM = "mean, minimum and maximum + linear SVM"

@@ -25,9 +25,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from headwise.core.activations import expit
 from headwise.core.minimization import minimize_bounded
 from headwise.core.threads import one_blas_thread
-from headwise.metrics.classification_scores import smooth_targets
+from headwise.metrics.calibration import MAX_TEMPERATURE, MAX_USUAL_TEMPERATURE
+from headwise.metrics.classification_scores import smooth_targets, smoothing_mass
+from headwise.metrics.thresholds import LabelScores, Targets, Weights
 
 MIN_CONTRIBUTION = 0.05
 """Members with a smaller share are dropped."""
@@ -74,21 +77,11 @@ class Ensemble:
         shares: Contribution of each member to the combined score, summing to 1: its part of the distance
             between the first and second label, averaged over the texts.
         loss: Mean log loss on the texts used for fitting, in nats.
-        alone: The same loss of each member alone, with its own temperature.
     """
 
     weights: tuple[float, ...]
     shares: tuple[float, ...]
     loss: float
-    alone: tuple[float, ...]
-
-    def mix(self, members: Sequence[NDArray]) -> NDArray[np.float32]:
-        """Combine the logits of the members, `[texts, classes]` each, to those of the ensemble."""
-        mixed = np.zeros(members[0].shape, dtype=np.float32)
-        for weight, member in zip(self.weights, members, strict=True):
-            if weight:
-                mixed += np.float32(weight) * np.asarray(member, dtype=np.float32)
-        return mixed
 
 
 def fit_ensemble(
@@ -107,29 +100,26 @@ def fit_ensemble(
         prior: What is expected of the weights.
     """
     if not len(targets):
-        return Ensemble((1.0 / len(members),) * len(members), (1.0 / len(members),) * len(members), 0.0, ())
-    logits = [_centred(member) for member in members]
+        even = (1.0 / len(members),) * len(members)
+        return Ensemble(even, even, 0.0)
+    raw = [np.asarray(member, dtype=np.float64) for member in members]
+    logits = [member - member.mean(axis=1, keepdims=True) for member in raw]
     soft_targets = smooth_targets(targets, logits[0].shape[1])
     text_weights = np.ones(len(targets)) if weights is None else np.asarray(weights, dtype=np.float64)
-    temperatures = [
-        _fit_weights(
-            [member_logits],
-            soft_targets,
-            text_weights,
-            WeightPrior(strength=0.0),
-            scale=1.0 if member in prior.unscaled else _HOTTEST,
-        )
-        for member, member_logits in enumerate(logits)
-    ]
-    alone = [
-        _Loss([member_logits], soft_targets, text_weights)(weight)[0]
-        for member_logits, weight in zip(logits, temperatures, strict=True)
-    ]
-    scaled = [
-        member_logits * float(weight[0]) for member_logits, weight in zip(logits, temperatures, strict=True)
-    ]
+
+    def fit(scores: Sequence[NDArray], prior: WeightPrior, most: float = 5.0) -> NDArray:
+        return _fit_weights(_Loss(scores, soft_targets, text_weights), prior, most)
+
+    unbiased = WeightPrior(strength=0.0)
+    factors = np.concatenate(
+        [
+            fit([member_logits], unbiased, 1.0 if member in prior.unscaled else _HOTTEST)
+            for member, member_logits in enumerate(logits)
+        ]
+    )
+    scaled = [member_logits * float(factor) for member_logits, factor in zip(logits, factors, strict=True)]
     active = list(range(len(members)))
-    member_weights = _fit_weights(scaled, soft_targets, text_weights, prior)
+    member_weights = fit(scaled, prior)
     while len(active) > 1:
         shares = contributions([scaled[member] for member in active], member_weights)
         least = int(np.argmin(shares))
@@ -137,24 +127,14 @@ def fit_ensemble(
             break
         active.pop(least)
         remaining = WeightPrior(tuple(prior.of(active)), prior.strength)
-        member_weights = _fit_weights(
-            [scaled[member] for member in active], soft_targets, text_weights, remaining
-        )
+        member_weights = fit([scaled[member] for member in active], remaining)
     final = np.zeros(len(members))
     final[active] = member_weights
-    loss = _Loss(scaled, soft_targets, text_weights)(final)[0]
-    factors = [float(temperature[0]) for temperature in temperatures]
     return Ensemble(
-        weights=tuple(float(weight * factor) for weight, factor in zip(final, factors, strict=True)),
+        weights=tuple((final * factors).tolist()),
         shares=tuple(contributions(scaled, final)),
-        loss=float(loss),
-        alone=tuple(float(member_loss) for member_loss in alone),
+        loss=_Loss(scaled, soft_targets, text_weights)(final)[0],
     )
-
-
-def _centred(logits: NDArray) -> NDArray[np.float64]:
-    logits = np.asarray(logits, dtype=np.float64)
-    return logits - logits.mean(axis=1, keepdims=True)
 
 
 class _Loss:
@@ -183,26 +163,19 @@ class _Loss:
         return float(losses @ weights[:, 0]), gradient, hessian
 
 
-def _fit_weights(
-    logits: Sequence[NDArray],
-    targets: NDArray,
-    weights: NDArray,
-    prior: WeightPrior,
-    *,
-    scale: float = 5.0,
-) -> NDArray:
-    loss = _Loss(logits, targets, weights)
-    begun, pull = np.full(len(logits), 1 / len(logits)), prior.strength / len(targets)
-    expected = prior.of(range(len(logits)))
+def _fit_weights(loss: _Loss, prior: WeightPrior, most: float) -> NDArray:
+    """The weights, at most `most` each, with the least loss and distance from what is expected."""
+    members, pull = len(loss.logits), prior.strength / len(loss.targets)
+    expected = prior.of(range(members))
 
     def cost(member_weights: NDArray) -> tuple[float, NDArray, NDArray]:
         (value, gradient, hessian), away = loss(member_weights), member_weights - expected
         penalty = pull * float(away @ away)
-        return value + penalty, gradient + 2 * pull * away, hessian + 2 * pull * np.eye(len(away))
+        return value + penalty, gradient + 2 * pull * away, hessian + 2 * pull * np.eye(members)
 
-    low = _COLDEST if len(logits) == 1 else 0.0
+    low = _COLDEST if members == 1 else 0.0
     with one_blas_thread():  # several cores take longer over small matrices
-        return minimize_bounded(cost, begun, low, scale)
+        return minimize_bounded(cost, np.full(members, 1 / members), low, most)
 
 
 def contributions(logits: Sequence[NDArray], weights: NDArray) -> list[float]:
@@ -218,14 +191,9 @@ def contributions(logits: Sequence[NDArray], weights: NDArray) -> list[float]:
     order = np.argpartition(-mixed, 1, axis=1)[:, :2]
     first = np.where(mixed[rows, order[:, 0]] >= mixed[rows, order[:, 1]], order[:, 0], order[:, 1])
     second = np.where(first == order[:, 0], order[:, 1], order[:, 0])
-    says = np.array(
-        [
-            weight * np.abs(member_logits[rows, first] - member_logits[rows, second]).mean()
-            for weight, member_logits in zip(weights, logits, strict=True)
-        ]
-    )
-    total = says.sum()
-    return [float(say / total) if total > 0 else 1 / len(logits) for say in says]
+    gaps = [np.abs(member[rows, first] - member[rows, second]).mean() for member in logits]
+    parts = weights * np.array(gaps)
+    return (parts / parts.sum()).tolist() if parts.sum() > 0 else [1 / len(logits)] * len(logits)
 
 
 _FAR = 1.345 * 1.4826
@@ -294,11 +262,9 @@ def fit_number_weights(
     share = float(sizes[1] / sizes.sum()) if sizes.sum() > 0 else 0.5
     if min(share, 1 - share) < MIN_CONTRIBUTION:
         member = int(share > 0.5)
-        alone = (
-            float(_robust_weights(outputs[:, [member]], clipped, text_weights, 0.0, np.ones(1))[0])
-            if outputs[:, member].any()
-            else 1.0
-        )
+        alone = 1.0
+        if outputs[:, member].any():
+            alone = float(_robust_weights(outputs[:, [member]], clipped, text_weights, 0.0, np.ones(1))[0])
         return EnsembleWeights(alone * (1 - member), alone * member, float(member))
     return EnsembleWeights(float(member_weights[0]), float(member_weights[1]), share)
 
@@ -313,9 +279,8 @@ def _robust_weights(
 
     members = outputs.shape[1]
     pull, damping = np.sqrt(strength) * np.eye(members), np.ones(len(targets))
-    member_weights = np.full(
-        members, np.inf
-    )  # not a start value: least squares may give 0 because of one outlier
+    # Not a start value: least squares may give 0 because of one outlier.
+    member_weights = np.full(members, np.inf)
     for _ in range(_ROUNDS):
         roots, before = np.sqrt(weights * damping), member_weights
         left = np.vstack([outputs * roots[:, None], pull])
@@ -326,3 +291,91 @@ def _robust_weights(
         far = max(_FAR * float(np.median(off[weights > 0])), 1e-6)
         damping = far / off.clip(far)
     return member_weights
+
+
+def fit_binary_temperature(logits: LabelScores, targets: Targets, weights: Weights = None) -> float:
+    """The maximum-likelihood temperature of `sigmoid(logits / temperature)` on held-out texts, with text
+    weights; see `headwise.metrics.calibration.fit_temperature`."""
+    factors, _ = _fit_factors([logits], targets, weights)
+    if factors[0] > 1 / MAX_USUAL_TEMPERATURE:
+        return 1.0 / factors[0]
+    largest = float(np.abs(logits).max())
+    factors, _ = _fit_factors([logits / largest], targets, weights, least=0.0)
+    return min(largest / max(factors[0], 1 / MAX_TEMPERATURE), MAX_TEMPERATURE)
+
+
+def fit_binary_ensemble(
+    encoder: LabelScores, linear_model: LabelScores, targets: Targets, weights: Weights = None
+) -> tuple[float, float, NDArray[np.float32]]:
+    """The maximum-likelihood ensemble weights of encoder and linear model on held-out texts, and a bias for
+    the scores of the linear model (a linear SVM, whose score 0 is far from even odds for a rare label).
+
+    Args:
+        encoder: Logits of the encoder, `[texts, labels]`.
+        linear_model: Scores of the linear model, `[texts, labels]`.
+        targets: The true labels.
+        weights: The weight of each text.
+
+    Returns:
+        `(encoder_weight, linear_weight, shift)` for
+        `sigmoid(encoder_weight * encoder + linear_weight * (linear_model + shift))`; the shift is
+        `[labels]`, and no weight is negative.
+    """
+    (encoder_weight, linear_weight), shift = _fit_factors(
+        [encoder, linear_model], targets, weights, least=0.0, shifted=True
+    )
+    moved = shift / linear_weight if linear_weight > 0 else np.zeros_like(shift)
+    return encoder_weight, linear_weight, moved.astype(np.float32)
+
+
+def fit_binary_shifts(
+    scores: LabelScores, targets: Targets, weights: Weights = None
+) -> tuple[float, NDArray[np.float64]]:
+    """The maximum-likelihood factor and the shift of each label, `[labels]`, of
+    `sigmoid(factor * scores + shift)` on held-out texts, with text weights. Margins of SVMs need the shift:
+    for a rare label, a margin of 0 is far from even odds."""
+    (factor,), shift = _fit_factors([scores], targets, weights, shifted=True)
+    return factor, shift
+
+
+_SHIFT = 2.0
+"""The standard deviation of the Gaussian prior on the shift of a label, in logits."""
+
+
+def _fit_factors(
+    parts: list[LabelScores],
+    targets: Targets,
+    weights: Weights = None,
+    *,
+    least: float = 1 / MAX_USUAL_TEMPERATURE,
+    shifted: bool = False,
+) -> tuple[list[float], NDArray[np.float64]]:
+    """The maximum-likelihood factors of the scores, and if `shifted` a shift for each label, with smoothed
+    targets (see `headwise.metrics.calibration.fit_temperature`)."""
+    labels = targets.shape[1]
+    if targets.size == 0:
+        return [1.0, 0.0][: len(parts)], np.zeros(labels)
+    from scipy.optimize import minimize  # slow to load, and predictions do without
+
+    parts64 = [part.astype(np.float64) for part in parts]
+    unsure = smoothing_mass(len(targets)) / 2
+    smoothed_targets = np.where(targets, 1 - unsure, unsure)
+    counts = np.ones((len(targets), 1)) if weights is None else np.asarray(weights, np.float64)[:, None]
+    counts = counts / (counts.mean() or 1)
+
+    def loss(values: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        factors, shift = values[: len(parts64)], values[len(parts64) :]
+        logits = sum(factor * part for factor, part in zip(factors, parts64, strict=True))
+        logits = logits + shift if shifted else logits
+        slopes = counts * (expit(logits) - smoothed_targets) / targets.size
+        prior = shift / _SHIFT**2 / targets.size
+        ahead = np.concatenate(
+            [[(slopes * part).sum() for part in parts64], slopes.sum(0)[: len(shift)] + prior]
+        )
+        losses = counts * (np.logaddexp(0.0, logits) - smoothed_targets * logits)
+        return float(losses.mean() + (shift * prior).sum() / 2), ahead
+
+    start = np.concatenate([np.ones(len(parts64)), np.zeros(labels if shifted else 0)])
+    bounds = [(least, 20.0), (0.0, 40.0)][: len(parts64)] + [(-20.0, 20.0)] * (len(start) - len(parts64))
+    solution = minimize(loss, x0=start, jac=True, bounds=bounds, method="L-BFGS-B")
+    return solution.x[: len(parts64)].tolist(), solution.x[len(parts64) :]

@@ -7,7 +7,7 @@ a few bytes per text and column. Of a baseline, blocks and penalty are chosen on
 """
 
 import zlib
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from typing import cast
@@ -19,7 +19,6 @@ from headwise.core.allocator import release_freed_memory
 from headwise.core.scratch import ScratchFile
 from headwise.data.items.dataset import chunks_by_length, items_at
 from headwise.data.splits.duplicates import first_in_group
-from headwise.linear.feature_counts import FeatureCounts
 from headwise.linear.linear_model import LinearModel, expand_columns, stack_blocks
 from headwise.linear.linear_settings import (
     CrossValidatedSettings,
@@ -31,16 +30,14 @@ from headwise.linear.linear_settings import (
 from headwise.linear.linear_weights import DesignMatrix, Floats, LinearWeights
 from headwise.linear.setting_search import MOST_COMPARED, MOST_EDGED, MOST_WORK, SettingSearch
 from headwise.linear.stored_problems import StoredProblems
-from headwise.linear.svm_solver import fit_svm_portions
-from headwise.linear.targets import UNCALIBRATED, Targets
-from headwise.linear.tfidf_features import BlockName, BlockReader, FeatureVocabulary
+from headwise.linear.svm_solver import fit_svm_portions, naive_bayes_ratios
+from headwise.linear.targets import UNCALIBRATED, Targets, TrainingTexts, VectorRows
+from headwise.linear.tfidf_features import BLOCK_NAMES, BlockName, BlockReader, FeatureVocabulary
 from headwise.linear.training_data import (
     LEAST_FEATURES,
     MOST_WEIGHTS,
     RARE,
     TrainingData,
-    TrainingTexts,
-    VectorRows,
 )
 
 MOST_ENTRIES = 60_000_000
@@ -71,8 +68,7 @@ def is_large(texts: Sequence[str], reader: BlockReader, dense: VectorRows | None
 def entries_per_text(texts: Sequence[str], reader: BlockReader) -> float:
     """The mean number of different features of a text, by those of a sample."""
     sample = items_at(texts, np.linspace(0, len(texts) - 1, min(_SAMPLE, len(texts))).astype(np.int64))
-    names: tuple[BlockName, ...] = ("words", "characters")
-    counted = (replace(reader, block=name).fit(sample, max_features=1 << 30)[1].nnz for name in names)
+    counted = (replace(reader, block=name).fit(sample, max_features=1 << 30)[1].nnz for name in BLOCK_NAMES)
     return sum(counted) / max(len(sample), 1)
 
 
@@ -104,12 +100,10 @@ def cross_validated_large(
     columns = source.targets.columns
     most = min(max_features, max(MOST_WEIGHTS // columns, LEAST_FEATURES)) // 2
     vocabularies = _Vocabularies(source, reader, most)
-    places = np.random.default_rng(seed).permutation(source.text_count)[:MOST_COMPARED]
-    sampled = source.take(np.append(places, np.arange(source.text_count, len(source))))
-    texts, labels = _texts_of(sampled), sampled.targets.labels[: len(places)]
-    blocks: dict[BlockName, FeatureVocabulary] = {
-        name: vocabularies.of(name) for name in ("words", "characters")
-    }
+    chosen = np.random.default_rng(seed).permutation(source.text_count)[:MOST_COMPARED]
+    sampled = source.take(np.append(chosen, np.arange(source.text_count, len(source))))
+    texts, labels = _texts_of(sampled), sampled.targets.labels[: len(chosen)]
+    blocks = {name: vocabularies.of(name) for name in BLOCK_NAMES}
     step("choosing settings")
     data = TrainingData.of(sampled, reader, max_features, vocabularies=blocks)
     if settings is None:
@@ -117,8 +111,8 @@ def cross_validated_large(
         if data.work <= MOST_WORK:
             if data.blocks["words"][1].nnz <= MOST_EDGED * len(texts):
                 data = _with_edges(data, texts, vocabularies)
-            same = first_in_group(texts[: len(places)], 5, labels.tolist())
-            held = np.flatnonzero(np.isin(same, same[: len(places) // 5]))
+            same = first_in_group(texts[: len(chosen)], 5, labels.tolist())
+            held = np.flatnonzero(np.isin(same, same[: len(chosen) // 5]))
             settings = SettingSearch(data, [held]).choose(settings)
     elif settings.edges:
         data = _with_edges(data, texts, vocabularies)
@@ -129,8 +123,10 @@ def cross_validated_large(
     release_freed_memory()
     with closing(ScratchFile()) as file:
         step("counting words and character n-grams")
-        portions = _portions(len(source), entries + data.vectors.size, np.random.default_rng(seed))
-        problems = _store_problems(source, data, settings, portions, StoredProblems(file, len(source)))
+        problems = StoredProblems(file, len(source))
+        for places in _portions(len(source), entries + data.vectors.size, np.random.default_rng(seed)):
+            part = data.of_texts(source.take(places), settings)
+            problems.append(places, part.problem(settings, np.arange(len(places))))
         calibration = UNCALIBRATED
         oof_scores = np.zeros((source.text_count, source.targets.classes), dtype=np.float32)
         real_texts = np.arange(source.text_count)
@@ -195,24 +191,10 @@ def _portions(texts: int, entries: float, random: np.random.Generator) -> Iterat
         yield order[start : start + size]
 
 
-def _store_problems(
-    source: TrainingTexts,
-    data: TrainingData,
-    settings: LinearSettings,
-    portions: Iterable[NDArray[np.int64]],
-    problems: StoredProblems,
-) -> StoredProblems:
-    """The problems of portions of the texts, with the features and scales of the data of the sample."""
-    for places in portions:
-        part = data.of_texts(source.take(places), settings)
-        problems.append(places, part.problem(settings, np.arange(len(places))))
-    return problems
-
-
 def _fitted(problems: StoredProblems, settings: LinearSettings, seed: int) -> LinearWeights:
     """The weights fitted on the texts that are not held out."""
     problems.factor = np.float32(1)
-    ratios = FeatureCounts.of(problems).ratios() if settings.ratios else None
+    ratios = naive_bayes_ratios(problems) if settings.ratios else None
     problems.factor = np.float32(settings.strength)
     return fit_svm_portions(problems, ratios=ratios, seed=seed)
 

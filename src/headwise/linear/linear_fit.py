@@ -7,7 +7,7 @@ as a search for label errors, save its fit.
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,9 +31,16 @@ from headwise.linear.setting_search import (
     SettingSearch,
     fit_out_of_fold,
 )
-from headwise.linear.targets import UNCALIBRATED, TargetArray, TextWeights, linear_targets
+from headwise.linear.targets import (
+    UNCALIBRATED,
+    TargetArray,
+    TextWeights,
+    TrainingTexts,
+    VectorRows,
+    linear_targets,
+)
 from headwise.linear.tfidf_features import BlockReader, LinearTexts
-from headwise.linear.training_data import TrainingData, TrainingTexts, VectorRows
+from headwise.linear.training_data import TrainingData
 
 PAIR_REACH, LEAST_FAR = 3, 1_000
 """Maximum distance between the words of a pair, and the number of texts from which on pairs of words that
@@ -94,33 +101,10 @@ class LinearExamples:
         return TrainingTexts(self.texts, targets, importance, named, self.dense, self.numbers)
 
 
-def fit_linear(
-    examples: LinearExamples,
-    *,
-    max_features: int = 1_000_000,
-    folds: int = 5,
-    seed: int = 0,
-    settings: LinearSettings | None = None,
-    calibrated: bool = True,
-    previous: LinearWarmStart | None = None,
-) -> LinearFit:
-    """Fit a linear model on words, word pairs, character n-grams and, if given, vectors of the texts.
-
-    Args:
-        examples, max_features, folds, seed, settings, calibrated, previous: See `cross_validated`.
-
-    Raises:
-        TypeError: Linear models do not support the label type, or the targets are of another one.
-    """
-    with cross_validated(
-        examples,
-        max_features=max_features,
-        folds=folds,
-        seed=seed,
-        settings=settings,
-        calibrated=calibrated,
-        previous=previous,
-    ) as validated:
+def fit_linear(examples: LinearExamples, **options: Any) -> LinearFit:
+    """Fit a linear model on words, word pairs, character n-grams and, if given, vectors of the texts; see
+    `cross_validated` for options and errors."""
+    with cross_validated(examples, **options) as validated:
         model = validated.fit_model()
     return LinearFit(validated.oof_scores, validated.settings, validated.cv_score, model)
 

@@ -1,9 +1,10 @@
 """LinearModel: a linear model of texts as arrays."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, fields
+from functools import cached_property
 from threading import Lock
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,7 +131,9 @@ class LinearModel:
     form: bool = False
     edges: bool = False
     tabular: int = 0
-    _scoring: "_Scoring" = field(init=False, repr=False, compare=False, default_factory=lambda: _Scoring())
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # no cached properties
 
     @property
     def has_words(self) -> bool:
@@ -153,12 +156,8 @@ class LinearModel:
         self, texts: LinearTexts, dense: NDArray | None = None, numbers: NDArray | None = None
     ) -> DesignMatrix:
         """The design matrix of texts or pairs."""
-        parts = [
-            BlockReader(name, self.tokenizer, self.pairs, self.reach, self.edges).transform(
-                texts, vocabulary
-            )
-            for name, vocabulary in self.blocks.items()
-        ]
+        options = self.tokenizer, self.pairs, self.reach, self.edges
+        parts = [BlockReader(name, *options).transform(texts, block) for name, block in self.blocks.items()]
         if not self.pairs:
             numbers = self._text_numbers(texts, numbers)
         return DesignMatrix(stack_blocks(parts, len(texts)), self.dense(len(texts), dense, numbers))
@@ -167,7 +166,8 @@ class LinearModel:
         """Surface features of texts, and the features of the columns beside them (0 if not known)."""
         parts = list[NDArray]()
         if self.form:
-            parts.append(self._surface(cast(Sequence[str], texts)))
+            normalize = get_tokenizer(self.tokenizer).normalize
+            parts.append(surface_features(list(map(normalize, cast(Sequence[str], texts)))))
         if self.tabular:
             size = (len(texts), self.tabular)
             parts.append(np.zeros(size, dtype=np.float32) if tabular is None else tabular)
@@ -205,46 +205,21 @@ class LinearModel:
             numbers = self._text_numbers(listed, numbers)
         scores = self.sparse_scores(text_reader(self.tokenizer).read(listed))
         # In 64 bits, as large scores of both signs may cancel.
-        scores += (
-            self.dense(len(texts), dense, numbers) @ self._scoring.dense(coefficients) + coefficients.bias
-        )
+        scores += self.dense(len(texts), dense, numbers) @ self._dense_weights + coefficients.bias
         return expand_columns(scores.astype(np.float32), self.classes)
 
-    @property
+    @cached_property
     def sparse_scores(self) -> SparseScores | None:
         """Computes the scores of the sparse features in one pass; None where the weights are sparse or
         there are none."""
         weights = self.coefficients.weights
         if not isinstance(weights, np.ndarray) or not weights.size:
             return None
-        return self._scoring.of(self)
+        return SparseScores(self.blocks, weights, self.reach, self.edges, self.pairs)
 
-    def _surface(self, texts: Sequence[str]) -> Floats:
-        normalize = get_tokenizer(self.tokenizer).normalize
-        return surface_features([normalize(text) for text in texts])
-
-
-class _Scoring:
-    """Holds what the scores of a model are computed from, which is made when it is needed."""
-
-    def __init__(self) -> None:
-        self._scores: SparseScores | None = None
-        self._dense: NDArray[np.float64] | None = None
-
-    def __reduce__(self) -> tuple[type["_Scoring"], tuple[()]]:
-        return _Scoring, ()  # copies and other processes make them anew
-
-    def of(self, model: LinearModel) -> SparseScores:
-        if self._scores is None:
-            weights = cast(Floats, model.coefficients.weights)
-            self._scores = SparseScores(model.blocks, weights, model.reach, model.edges, model.pairs)
-        return self._scores
-
-    def dense(self, coefficients: LinearWeights) -> NDArray[np.float64]:
-        """The weights of the dense features."""
-        if self._dense is None:
-            self._dense = coefficients.dense.astype(np.float64)
-        return self._dense
+    @cached_property
+    def _dense_weights(self) -> NDArray[np.float64]:
+        return self.coefficients.dense.astype(np.float64)
 
 
 def expand_columns(scores: Floats, classes: int) -> Floats:

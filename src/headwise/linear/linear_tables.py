@@ -16,12 +16,11 @@ from headwise.core.surface_features import FEATURE_COUNT
 from headwise.linear.linear_model import DenseScale, LinearModel
 from headwise.linear.linear_weights import Floats, LinearWeights
 from headwise.linear.pair_features import GROUPS, NUMBERS
-from headwise.linear.tfidf_features import BlockName, FeatureVocabulary
+from headwise.linear.tfidf_features import BLOCK_NAMES, BlockName, FeatureVocabulary
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-BLOCKS: tuple[BlockName, ...] = ("words", "characters")
 MOST_DENSE = 1 << 24
 """Features times columns up to which pruned weights are expanded to a dense matrix in memory."""
 
@@ -110,27 +109,17 @@ class TextTableFormat:
         parts = {"words": slice(None, self.words), "characters": slice(self.words, None)}
         blocks: dict[BlockName, FeatureVocabulary] = {
             name: FeatureVocabulary(keys[parts[name]], idf[parts[name]])
-            for name in BLOCKS
+            for name in BLOCK_NAMES
             if len(keys[parts[name]])
         }
         dense, scale = np.zeros((0, self.columns), dtype=np.float32), None
-        if self.vectors or self.pairs or self.form or self.tabular:
+        if "dense" in self.shapes():
             dense = tables["dense"]
         if self.vectors:
             scale = DenseScale(tables["mean"], 1.0)
         coefficients = LinearWeights(self._weights(tables), dense, tables["bias"])
-        return LinearModel(
-            blocks,
-            coefficients,
-            self.classes,
-            self.tokenizer,
-            scale,
-            self.pairs,
-            self.reach,
-            self.form,
-            self.edges,
-            self.tabular,
-        )
+        settings = self.pairs, self.reach, self.form, self.edges, self.tabular
+        return LinearModel(blocks, coefficients, self.classes, self.tokenizer, scale, *settings)
 
     def _weights(self, tables: Tables) -> "Floats | csr_matrix":
         """The weights, `[features, columns]`; dense unless that would take much memory, as sparse products

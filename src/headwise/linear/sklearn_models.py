@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headwise.core.tokenizer import get_tokenizer
+from headwise.linear.ensemble_weights import fit_binary_temperature
 from headwise.linear.large_fit import SAMPLED, fit_stored, is_large, sampled, scores_in_parts
 from headwise.linear.linear_model import LinearModel
 from headwise.linear.targets import MultiLabelTargets
 from headwise.linear.tfidf_features import BlockReader
-from headwise.metrics.multi_label_scores import fit_binary_temperature
 from headwise.metrics.target_scale import Scale
 from headwise.metrics.thresholds import Targets, best_threshold, fit_thresholds
 

@@ -7,15 +7,13 @@ into the cache of the processor beside the others.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 
 from headwise.core import native
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
 
 Floats = NDArray[np.float32]
 
@@ -34,7 +32,7 @@ class SplitFeatures:
             for all columns, `[texts, 1]`.
     """
 
-    shared: "csr_matrix"
+    shared: csr_matrix
     squares: Floats | None
     norms: Floats
     diagonal: Floats
@@ -45,10 +43,8 @@ class SplitFeatures:
     _values: Floats  # of the other features, times their squared ratios
 
     @classmethod
-    def of(cls, sparse: "csr_matrix", ratios: Floats | None) -> "SplitFeatures":
+    def of(cls, sparse: csr_matrix, ratios: Floats | None) -> "SplitFeatures":
         """The features of a matrix, `[texts, features]`, with their ratios, `[features, columns]`."""
-        from scipy.sparse import csr_matrix  # slow to load, and predictions do without
-
         texts, features = cast(tuple[int, int], sparse.shape)
         indptr, indices = np.asarray(sparse.indptr, np.int64), np.asarray(sparse.indices, np.int32)
         at, ends, numbers, values, owners, places, alone = native.split_unshared(
@@ -78,11 +74,9 @@ class SplitFeatures:
         return full
 
 
-def feature_norms(sparse: "csr_matrix", squares: Floats | None) -> Floats:
+def feature_norms(sparse: csr_matrix, squares: Floats | None) -> Floats:
     """The squared lengths of the rows of a matrix, `[texts, features]`, in each column with squared ratios,
     `[features, columns]`; without them `[texts, 1]`."""
-    from scipy.sparse import csr_matrix  # slow to load, and predictions do without
-
     texts, features = cast(tuple[int, int], sparse.shape)
     norms = np.empty((texts, 1 if squares is None else squares.shape[1]), dtype=np.float32)
     for first in range(0, texts, _TEXTS_AT_ONCE):

@@ -6,17 +6,15 @@ score by less than the 8 bits of a stored weight do.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, overload
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 
 from headwise.core.scratch import ScratchFile, StoredArray
 from headwise.linear.linear_weights import DesignMatrix
 from headwise.linear.svm_solver import LinearProblem
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
 
 
 @dataclass(frozen=True)
@@ -97,15 +95,11 @@ class StoredProblems(Sequence[LinearProblem]):
         if self.held_out is not None:
             held = self.held_out[self.texts[number]]
             costs = np.where(np.tile(held, len(costs) // len(held))[:, None], np.float32(0), costs)
-        rows = DesignMatrix(self._sparse(stored), self._file.read(stored.dense).astype(np.float32))
-        return LinearProblem(rows, rest.signs, costs, rest.offsets, rest.targets)
-
-    def _sparse(self, stored: _StoredPortion) -> "csr_matrix":
-        from scipy.sparse import csr_matrix  # slow to load, and predictions do without
-
         ends, indices = self._file.read(stored.ends), self._file.read(stored.indices)
         values = self._file.read(stored.values).astype(np.float32)
-        return csr_matrix((values, indices, ends), shape=(len(ends) - 1, stored.features))
+        sparse = csr_matrix((values, indices, ends), shape=(len(ends) - 1, stored.features))
+        rows = DesignMatrix(sparse, self._file.read(stored.dense).astype(np.float32))
+        return LinearProblem(rows, rest.signs, costs, rest.offsets, rest.targets)
 
     def rows_of(self, number: int) -> DesignMatrix:
         """The design matrix of the texts of a portion, one row per text."""

@@ -19,11 +19,13 @@ With offsets o_ik, the scores are w_k x_i + o_ik: the weights learn a correction
 model, and stay small where those were right.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 
 from headwise.core import native
 from headwise.core.threads import raise_if_halted, run_jobs, usable_threads
@@ -56,21 +58,33 @@ class LinearProblem:
     targets: Floats | None = None
 
 
-def fit_svm_columns(
-    problem: LinearProblem,
-    *,
-    ratios: Floats | None = None,
-    duals: Floats | None = None,
-    features: SplitFeatures | None = None,
-    seed: int = 0,
-    tolerance: float | None = None,
-) -> LinearWeights:
-    """Fit a linear support vector machine for each column; see `fit_svm_path` for the arguments."""
-    return next(
-        fit_svm_path(
-            problem, (1.0,), ratios=ratios, duals=duals, features=features, seed=seed, tolerance=tolerance
-        )
-    )
+def naive_bayes_ratios(problems: Iterable[LinearProblem]) -> Floats:
+    """Naive Bayes ratios, `[features, columns]`: the mean of 1 and the absolute log ratio between the
+    frequency of a feature inside and outside a label. Texts count by their costs."""
+    total: Floats | None = None
+    for problem in problems:
+        sparse, signs, costs = problem.rows.sparse, problem.signs, problem.costs
+        there = csr_matrix((np.ones_like(sparse.data), sparse.indices, sparse.indptr), shape=sparse.shape)
+        both = [np.where(sign * signs > 0, costs, 0) for sign in (1, -1)]
+        counts = there.T @ np.hstack(both).astype(np.float32)
+        if total is None:
+            total = counts
+        else:
+            total += counts
+    if total is None:
+        raise ValueError("there are no texts")
+    if not len(total):
+        return np.hsplit(total, 2)[0]
+    # Column by column, as sums and logarithms of short rows take several times as long.
+    inside, outside = (np.ascontiguousarray(counts.T) + 1 for counts in np.hsplit(total, 2))
+    factors = (outside.sum(axis=1) / inside.sum(axis=1))[:, None]
+    ratios = np.abs(np.log(inside * factors / outside))
+    return np.ascontiguousarray((0.5 + 0.5 * ratios).T, dtype=np.float32)
+
+
+def fit_svm_columns(problem: LinearProblem, **options: Any) -> LinearWeights:
+    """Fit a linear support vector machine for each column; see `fit_svm_path` for the options."""
+    return next(fit_svm_path(problem, (1.0,), **options))
 
 
 def fit_svm_path(
@@ -81,7 +95,7 @@ def fit_svm_path(
     duals: Floats | None = None,
     features: SplitFeatures | None = None,
     seed: int = 0,
-    tolerance: float | None = None,
+    tolerance: float = TOLERANCE,
 ) -> Iterator[LinearWeights]:
     """Fit linear support vector machines for one strength after another; each but the first starts from the
     scaled solution of the previous one, which saves a third of the passes.
@@ -94,7 +108,7 @@ def fit_svm_path(
             last solution.
         features: `SplitFeatures.of` the sparse features and the ratios, if it is there already.
         seed: Seed for the order of the texts.
-        tolerance: Stopping tolerance; `TOLERANCE` by default.
+        tolerance: Stopping tolerance.
     """
     rows, signs = problem.rows, problem.signs
     columns = signs.shape[1]
@@ -110,8 +124,10 @@ def fit_svm_path(
         if alpha.any():
             _start_from(blocks, replace(problem, costs=slack), alpha)
         texts = np.flatnonzero(np.isfinite(slack).any(axis=1))
-        stop = TOLERANCE if tolerance is None else tolerance
-        _solve(compiled_problem(slack), texts, blocks, alpha, seed, stop, threads)
+        solver, random = compiled_problem(slack), np.random.default_rng(seed)
+        for _ in range(MAX_EPOCHS):
+            if _epoch(solver, random.permutation(texts), blocks, alpha, threads) < tolerance:
+                break
         joined = _join_blocks(blocks, rows.features)
         weights = split.all_weights(np.asarray(joined.weights), np.multiply(signs, alpha, dtype=np.float32))
         yield replace(joined, weights=weights)
@@ -197,22 +213,6 @@ def _epoch(
 
     run_jobs(run_block, range(len(blocks)), threads)
     return float(violations.max(initial=0))
-
-
-def _solve(
-    problem: native.SvmProblem,
-    texts: NDArray[np.int64],
-    blocks: "list[_LabelBlock]",
-    alpha: Floats,
-    seed: int,
-    tolerance: float,
-    threads: int,
-) -> None:
-    """Pass over the texts in random order until no column violates its optimality conditions."""
-    random = np.random.default_rng(seed)
-    for _ in range(MAX_EPOCHS):
-        if _epoch(problem, random.permutation(texts), blocks, alpha, threads) < tolerance:
-            break
 
 
 MOST_WIDTH = 16

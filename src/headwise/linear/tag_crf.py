@@ -7,10 +7,10 @@ epochs.
 """
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from typing import TypeVar, cast
+from functools import cached_property
+from typing import Any, TypeVar, cast
 from zlib import crc32
 
 import numpy as np
@@ -92,17 +92,11 @@ def word_feature_hashes(
 ) -> tuple[NDArray[np.uint32], Ends]:
     """Feature hashes of each word, `[words, features]`, and the offsets of the sentences, `[sentences +
     1]`."""
-    ends = np.zeros(len(sentences) + 1, dtype=np.int64)
-    np.cumsum([len(sentence) for sentence in sentences], out=ends[1:])
+    ends = np.cumsum([0, *map(len, sentences)])
     kinds: dict[str, int] = {_BEFORE: 0, _BEHIND: 1}
     numbers = [kinds.setdefault(word, len(kinds)) for sentence in sentences for word in sentence]
-    table = np.array(
-        [
-            [crc32(attribute.encode("utf-8", "surrogatepass")) for attribute in attributes(word)]
-            for word in kinds
-        ],
-        dtype=np.uint32,
-    )
+    hashes = [[crc32(part.encode("utf-8", "surrogatepass")) for part in attributes(word)] for word in kinds]
+    table = np.array(hashes, dtype=np.uint32)
     recipe = _RECIPE
     if groups is not None:
         table = np.hstack([table, groups.of(list(kinds)).view(np.uint16).astype(np.uint32)])
@@ -207,14 +201,11 @@ class CrfTagger:
             return []
         emissions, ends = self.emissions([sentence.tokens for sentence in sentences])
         numbers = viterbi(emissions, ends, self.transitions)
-        predictions = [
-            [self.tags[number] for number in numbers[start:end]] for start, end in itertools.pairwise(ends)
-        ]
-        return (
-            predictions
-            if self.scheme == "plain"
-            else [convert_tags(tags, self.scheme) for tags in predictions]
-        )
+        bounds = itertools.pairwise(ends)
+        predictions = [[self.tags[number] for number in numbers[start:end]] for start, end in bounds]
+        if self.scheme == "plain":
+            return predictions
+        return [convert_tags(tags, self.scheme) for tags in predictions]
 
     def marginals(self, sentences: Sequence[Sequence[str]]) -> tuple[Floats, Ends]:
         """The marginal probability of each tag of each word, `[words, tags]`, and the offsets of the
@@ -227,80 +218,29 @@ def fit_crf(
     sentences: Sequence[TaggedSentence],
     scheme: Scheme,
     *,
+    strength: float | None = None,
     groups: WordClusters | None = None,
     inner: Scheme = "bioes",
     seed: int = 0,
     more_tags: Sequence[str] = (),
     previous: CrfTagger | None = None,
 ) -> CrfTagger:
-    """Train a CRF. For plain tags, the penalty is chosen on held-out sentences. A sentence of weight w is
-    read w times per epoch.
+    """Train a CRF. A sentence of weight w is read w times per epoch.
 
     Args:
         sentences: Tagged sentences, one or more.
         scheme: Tag scheme of the sentences.
+        strength: The L2 penalty: `strength / 2` times the sum of the squared weights is added to the total
+            loss. By default it is chosen on held-out sentences for plain tags, and 0 for others.
         groups: Word clusters to use as features.
         inner: Tag scheme used internally for spans.
         seed: Seed for the order of the sentences.
         more_tags: Tags that the CRF has beside those of the sentences.
         previous: A CRF with the same scheme and clusters to start from. Its features and tags are kept.
     """
-    fit = partial(
-        fit_crf_with, groups=groups, inner=inner, seed=seed, more_tags=more_tags, previous=previous
-    )
-    strength = choose_strength(sentences, fit, seed) if scheme == "plain" else 0.0
-    return fit(sentences, scheme, strength)
-
-
-CrfFit = Callable[[Sequence[TaggedSentence], Scheme, float], CrfTagger]
-"""Trains a CRF on sentences with a tag scheme and a penalty; see `fit_crf_with`."""
-
-
-def choose_strength(sentences: Sequence[TaggedSentence], fit: CrfFit, seed: int = 0) -> float:
-    """The penalty with the highest likelihood of the plain tags of held-out sentences.
-
-    Args:
-        sentences: Tagged sentences.
-        fit: Trains the CRFs that are compared.
-        seed: Seed for the choice of the sentences.
-    """
-    order = np.random.default_rng(seed).permutation(len(sentences))[:_CHOOSING]
-    drawn = [sentences[place] for place in order]
-    same = first_in_group([" ".join(sentence.tokens) for sentence in drawn], 1)
-    out = np.isin(same, same[: len(drawn) // 5])
-    held, training = (
-        [sentence for sentence, far in zip(drawn, out, strict=True) if far == side] for side in (1, 0)
-    )
-    if not any(sentence.tokens for sentence in held) or not any(sentence.tokens for sentence in training):
-        return CRF_STRENGTHS[0]
-
-    def loss(strength: float) -> float:
-        tagger = fit(training, "plain", strength)
-        number = {tag: place for place, tag in enumerate(tagger.tags)}
-        chances, _ = tagger.marginals([sentence.tokens for sentence in held])
-        true = np.array([number.get(tag, -1) for sentence in held for tag in sentence.tags])
-        counts = np.repeat(
-            [sentence.weight for sentence in held], [len(sentence.tags) for sentence in held]
-        )
-        is_known = true >= 0
-        return float(counts[is_known] @ -np.log(np.maximum(chances[is_known, true[is_known]], 1e-6)))
-
-    return min(CRF_STRENGTHS, key=loss)
-
-
-def fit_crf_with(
-    sentences: Sequence[TaggedSentence],
-    scheme: Scheme,
-    strength: float,
-    *,
-    groups: WordClusters | None = None,
-    inner: Scheme = "bioes",
-    seed: int = 0,
-    more_tags: Sequence[str] = (),
-    previous: CrfTagger | None = None,
-) -> CrfTagger:
-    """Train a CRF with a given L2 penalty: `strength / 2` times the sum of the squared weights is added to
-    the total loss. See `fit_crf`."""
+    if strength is None:
+        options: dict[str, Any] = {"groups": groups, "more_tags": more_tags, "previous": previous}
+        strength = choose_strength(sentences, seed, **options) if scheme == "plain" else 0.0
     names = [
         sentence.tags if scheme == "plain" else convert_tags(sentence.tags, inner) for sentence in sentences
     ]
@@ -355,6 +295,38 @@ def fit_crf_with(
             sums[1][:] += transitions
     weights[:], transitions[:] = sums[0] / averaged, sums[1] / averaged
     return tagger
+
+
+def choose_strength(sentences: Sequence[TaggedSentence], seed: int = 0, **options: Any) -> float:
+    """The penalty with the highest likelihood of the plain tags of held-out sentences.
+
+    Args:
+        sentences: Tagged sentences.
+        seed: Seed for the choice of the sentences, and of `fit_crf`.
+        options: Other arguments of `fit_crf`.
+    """
+    order = np.random.default_rng(seed).permutation(len(sentences))[:_CHOOSING]
+    drawn = [sentences[place] for place in order]
+    same = first_in_group([" ".join(sentence.tokens) for sentence in drawn], 1)
+    out = np.isin(same, same[: len(drawn) // 5])
+    held, training = (
+        [sentence for sentence, far in zip(drawn, out, strict=True) if far == side] for side in (1, 0)
+    )
+    if not any(sentence.tokens for sentence in held) or not any(sentence.tokens for sentence in training):
+        return CRF_STRENGTHS[0]
+
+    def loss(strength: float) -> float:
+        tagger = fit_crf(training, "plain", strength=strength, seed=seed, **options)
+        number = {tag: place for place, tag in enumerate(tagger.tags)}
+        chances, _ = tagger.marginals([sentence.tokens for sentence in held])
+        true = np.array([number.get(tag, -1) for sentence in held for tag in sentence.tags])
+        counts = np.repeat(
+            [sentence.weight for sentence in held], [len(sentence.tags) for sentence in held]
+        )
+        is_known = true >= 0
+        return float(counts[is_known] @ -np.log(np.maximum(chances[is_known, true[is_known]], 1e-6)))
+
+    return min(CRF_STRENGTHS, key=loss)
 
 
 @dataclass(frozen=True)

@@ -2,23 +2,26 @@
 
 Each type defines the problem for the solver (signs and costs), the calibration of scores, and their metric.
 `LINEAR_TARGETS` has the targets of each label type.
-`TextWeights` weight the training texts in the loss, in held-out scores and in feature statistics.
+`TextWeights` weight the training texts in the loss, in held-out scores and in feature statistics;
+`TrainingTexts` are texts with both.
 """
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar, Protocol, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
 
+from headwise.data.items.dataset import items_at
 from headwise.data.items.label_types import LabelSetType, LabelType, NumericLabelType, SingleLabelType
-from headwise.linear.ensemble_weights import fit_ensemble
+from headwise.linear.ensemble_weights import fit_binary_shifts, fit_ensemble
 from headwise.linear.linear_model import signs_of
 from headwise.linear.linear_weights import DesignMatrix, Floats
 from headwise.linear.svm_solver import LinearProblem
-from headwise.metrics.multi_label_scores import fit_binary_shifts, mean_binary_loss
+from headwise.linear.tfidf_features import LinearTexts
+from headwise.metrics.multi_label_scores import mean_binary_loss
 
 TargetArray = NDArray[np.int64] | NDArray[np.floating] | NDArray[np.bool_]
 """Label indices, `[texts]`; or label probabilities, `[texts, classes]`; or multi-hot label sets, `[texts,
@@ -337,3 +340,58 @@ def _amounts(counts: Floats, text_count: int | None) -> Floats | None:
         return None
     amounts = amounts / amounts[amounts > 0].mean()
     return np.append(amounts, np.ones(len(counts) - len(amounts))).astype(np.float32)
+
+
+class VectorRows(Protocol):
+    """Vectors of texts, `[texts, size]`, which may be computed when they are needed."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, texts: NDArray[np.int64], /) -> NDArray: ...
+
+
+@dataclass(frozen=True)
+class TrainingTexts:
+    """Training texts, or pairs of them, before their features are computed.
+
+    Attributes:
+        texts: The texts or pairs.
+        targets: Their targets.
+        importance: Their weights.
+        named: Whether a text is the name of a label, `[texts]`; names stand behind all real texts.
+        dense: Vectors of the texts, `[texts, size]`; None without.
+        numbers: Comparison features of pairs, or features of the columns beside the texts, `[texts,
+            numbers]`; None without.
+    """
+
+    texts: LinearTexts
+    targets: Targets
+    importance: TextWeights
+    named: NDArray[np.bool_]
+    dense: VectorRows | None = None
+    numbers: NDArray | None = None
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    @property
+    def text_count(self) -> int:
+        """Number of real texts."""
+        return len(self.named) - int(self.named.sum())
+
+    def take(self, places: NDArray[np.int64]) -> "TrainingTexts":
+        """The texts at these places, with their vectors in memory."""
+        return TrainingTexts(
+            cast(LinearTexts, items_at(self.texts, places)),
+            self.targets.take(places),
+            self.importance.take(places),
+            self.named[places],
+            None if self.dense is None else self.dense[places],
+            None if self.numbers is None else self.numbers[places],
+        )
+
+    def vectors(self) -> NDArray | None:
+        """The vectors of all texts in memory, `[texts, size]`; None without."""
+        if self.dense is None or isinstance(self.dense, np.ndarray):
+            return self.dense
+        return self.dense[np.arange(len(self))]

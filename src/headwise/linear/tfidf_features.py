@@ -26,6 +26,7 @@ LinearTexts = Sequence[str] | Sequence[tuple[str, str]]
 """Texts, or pairs of them."""
 
 BlockName = Literal["words", "characters"]
+BLOCK_NAMES: tuple[BlockName, ...] = ("words", "characters")
 
 SHORTEST, LONGEST = 2, 5
 """The range of n of the character n-grams."""

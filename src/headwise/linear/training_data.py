@@ -1,9 +1,8 @@
-"""TrainingTexts: training texts, or text pairs, with their targets; TrainingData: their features for linear
-models."""
+"""TrainingData: the features of training texts, or text pairs, for linear models."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +10,7 @@ from scipy.sparse import csr_matrix
 
 from headwise.core.surface_features import LEAST, WIDTHS, surface_features
 from headwise.core.tokenizer import get_tokenizer
-from headwise.data.items.dataset import items_at
 from headwise.linear.dense_features import CentredVectors, StandardizedFeatures
-from headwise.linear.feature_counts import FeatureCounts
 from headwise.linear.linear_model import DenseScale, LinearModel, expand_columns, stack_blocks
 from headwise.linear.linear_settings import (
     DENSE,
@@ -28,15 +25,22 @@ from headwise.linear.linear_settings import (
 from headwise.linear.linear_warm_start import LinearWarmStart, PriorScores
 from headwise.linear.linear_weights import DesignMatrix, Floats, LinearWeights
 from headwise.linear.split_features import SplitFeatures
-from headwise.linear.svm_solver import LinearProblem, fit_svm_columns
+from headwise.linear.svm_solver import LinearProblem, fit_svm_columns, naive_bayes_ratios
 from headwise.linear.targets import (
     FittedCalibration,
     NumericTargets,
     ScoreCalibration,
     Targets,
     TextWeights,
+    TrainingTexts,
 )
-from headwise.linear.tfidf_features import BlockName, BlockReader, FeatureVocabulary, LinearTexts
+from headwise.linear.tfidf_features import (
+    BLOCK_NAMES,
+    BlockName,
+    BlockReader,
+    FeatureVocabulary,
+    LinearTexts,
+)
 
 MOST_WEIGHTS = 120_000_000
 """Maximum of features times columns; the rarest features beyond it are dropped."""
@@ -46,61 +50,6 @@ RARE = 100_000
 
 Blocks = dict[BlockName, tuple[FeatureVocabulary, csr_matrix]]
 """Vocabulary and feature matrix, `[texts, features]`, of each block."""
-
-
-class VectorRows(Protocol):
-    """Vectors of texts, `[texts, size]`, which may be computed when they are needed."""
-
-    def __len__(self) -> int: ...
-
-    def __getitem__(self, texts: NDArray[np.int64], /) -> NDArray: ...
-
-
-@dataclass(frozen=True)
-class TrainingTexts:
-    """Training texts, or pairs of them, before their features are computed.
-
-    Attributes:
-        texts: The texts or pairs.
-        targets: Their targets.
-        importance: Their weights.
-        named: Whether a text is the name of a label, `[texts]`; names stand behind all real texts.
-        dense: Vectors of the texts, `[texts, size]`; None without.
-        numbers: Comparison features of pairs, or features of the columns beside the texts, `[texts,
-            numbers]`; None without.
-    """
-
-    texts: LinearTexts
-    targets: Targets
-    importance: TextWeights
-    named: NDArray[np.bool_]
-    dense: VectorRows | None = None
-    numbers: NDArray | None = None
-
-    def __len__(self) -> int:
-        return len(self.texts)
-
-    @property
-    def text_count(self) -> int:
-        """Number of real texts."""
-        return len(self.named) - int(self.named.sum())
-
-    def take(self, places: NDArray[np.int64]) -> "TrainingTexts":
-        """The texts at these places, with their vectors in memory."""
-        return TrainingTexts(
-            cast(LinearTexts, items_at(self.texts, places)),
-            self.targets.take(places),
-            self.importance.take(places),
-            self.named[places],
-            None if self.dense is None else self.dense[places],
-            None if self.numbers is None else self.numbers[places],
-        )
-
-    def vectors(self) -> NDArray | None:
-        """The vectors of all texts in memory, `[texts, size]`; None without."""
-        if self.dense is None or isinstance(self.dense, np.ndarray):
-            return self.dense
-        return self.dense[np.arange(len(self))]
 
 
 @dataclass(frozen=True)
@@ -157,32 +106,29 @@ class TrainingData:
         if vocabularies is None:
             blocks = _blocks(texts, reader, most, amounts, previous)
         else:
-            blocks = _blocks_of(texts, reader, vocabularies)
+            blocks = {
+                name: (vocabulary, replace(reader, block=name).transform(texts, vocabulary))
+                for name, vocabulary in vocabularies.items()
+            }
         scale = None if previous is None else previous.model.scale
         vectors = CentredVectors.of(dense, len(texts), amounts, None if scale is None else scale.mean)
-        form = (
-            np.zeros((len(texts), 0), dtype=np.float32)
-            if reader.pairs
-            else _surface(cast("Sequence[str]", texts), reader)
-        )
+        tabular = form = np.zeros((len(texts), 0), dtype=np.float32)
+        if not reader.pairs:
+            form = _surface(cast("Sequence[str]", texts), reader)
+            if numbers is not None:
+                tabular = np.asarray(numbers, dtype=np.float32)
         start = None
         if previous is not None:
-            chosen: dict[BlockName, FeatureVocabulary] = {
-                name: vocabulary for name, (vocabulary, _) in blocks.items()
-            }
+            chosen = {name: vocabulary for name, (vocabulary, _) in blocks.items()}
             sparse = stack_blocks([matrix for _, matrix in blocks.values()], len(texts))
             read = np.hstack([vectors.values, form]) if previous.model.form else vectors.values
-            start = PriorScores.of(
-                previous.coefficients(chosen, vectors.size, targets.columns), DesignMatrix(sparse, read)
-            )
+            coefficients = previous.coefficients(chosen, vectors.size, targets.columns)
+            start = PriorScores.of(coefficients, DesignMatrix(sparse, read))
         if reader.pairs:
             further = StandardizedFeatures.of(form if numbers is None else numbers, weights=amounts)
         else:
             further = StandardizedFeatures.of(form, WIDTHS, LEAST, source.text_count, amounts)
         led = vectors.with_covariance_root(importance.costs > 0)
-        tabular = np.zeros((len(texts), 0), dtype=np.float32)
-        if numbers is not None and not reader.pairs:
-            tabular = np.asarray(numbers, dtype=np.float32)
         return cls(blocks, led, further, tabular, targets, importance, most, reader, start)
 
     def of_texts(self, source: TrainingTexts, settings: LinearSettings) -> "TrainingData":
@@ -196,10 +142,9 @@ class TrainingData:
             blocks[name] = vocabulary, reader.transform(texts, vocabulary)
         further = (_surface(texts, self.reader) - self.numbers.center) / self.numbers.deviation
         further[source.named] = 0
-        vectors = np.zeros((len(texts), 0), dtype=np.float32)
+        vectors = tabular = np.zeros((len(texts), 0), dtype=np.float32)
         if self.vectors.size and settings.dense and dense is not None:
             vectors = DenseScale(self.vectors.mean, 1.0)(dense) @ self.vectors.leading
-        tabular = np.zeros((len(texts), 0), dtype=np.float32)
         if numbers is not None:
             tabular = np.asarray(numbers, dtype=np.float32)
         return replace(
@@ -327,12 +272,10 @@ class TrainingData:
         margins, offsets = coefficients.scores(self.rows(settings, texts)), self.offsets(settings, texts)
         return expand_columns(margins if offsets is None else margins + offsets, self.targets.classes)
 
-    def fit(
-        self, settings: LinearSettings, texts: NDArray[np.int64], seed: int, tolerance: float | None = None
-    ) -> LinearWeights:
+    def fit(self, settings: LinearSettings, texts: NDArray[np.int64], seed: int) -> LinearWeights:
         """Fit the weights on some texts, given their `offsets`."""
         subset = self.problem(settings, texts)
-        return self.solve(settings, subset, self.split(settings, subset), seed=seed, tolerance=tolerance)
+        return self.solve(settings, subset, self.split(settings, subset), seed=seed)
 
     def solve(
         self, settings: LinearSettings, subset: LinearProblem, features: SplitFeatures, **more: Any
@@ -344,7 +287,7 @@ class TrainingData:
 
     def split(self, settings: LinearSettings, subset: LinearProblem) -> SplitFeatures:
         """The sparse features of a `problem`; they depend on blocks, edges and ratios of the settings."""
-        ratios = FeatureCounts.of([subset]).ratios() if settings.ratios else None
+        ratios = naive_bayes_ratios([subset]) if settings.ratios else None
         return SplitFeatures.of(subset.rows.sparse, ratios)
 
     def problem(self, settings: LinearSettings, texts: NDArray[np.int64]) -> LinearProblem:
@@ -371,9 +314,9 @@ class TrainingData:
         of_numbers, of_tabular = np.split(coefficients.dense[size:], [len(numbers.deviation)])
         of_numbers = of_numbers / numbers.deviation[:, None]
         of_tabular = of_tabular * np.float32(settings.tabular)
-        of_vectors = (
-            self.vectors.leading @ coefficients.dense[:size] if settings.dense else coefficients.dense[:0]
-        )
+        of_vectors = coefficients.dense[:size]
+        if settings.dense:
+            of_vectors = self.vectors.leading @ of_vectors
         bias = np.asarray(coefficients.bias - numbers.center @ of_numbers, dtype=np.float32)
         weights = coefficients.weights
         if self.start is not None and settings.start:
@@ -384,12 +327,11 @@ class TrainingData:
                 of_vectors = of_vectors + (start_scale / np.float32(settings.dense)) * of_base
             if len(of_form):
                 of_numbers = start_scale * of_form + (of_numbers if len(of_numbers) else 0)
-        factor, shifted = np.float32(calibration.factor), calibration.logits(bias.astype(np.float32))
+        factor, dense = np.float32(calibration.factor), np.vstack([of_vectors, of_numbers, of_tabular])
+        shifted = calibration.logits(bias.astype(np.float32))
         return LinearModel(
             {name: self.block(name, settings)[0] for name in settings.blocks},
-            LinearWeights(
-                weights * factor, np.vstack([of_vectors, of_numbers, of_tabular]) * factor, shifted
-            ),
+            LinearWeights(weights * factor, dense * factor, shifted),
             self.targets.classes,
             self.reader.tokenizer,
             DenseScale(self.vectors.mean, settings.dense) if settings.dense else None,
@@ -410,24 +352,14 @@ def _blocks(
 ) -> Blocks:
     """The word and character blocks; in a warm start, the blocks and vocabulary of the previous model are
     included."""
-    names: tuple[BlockName, ...] = ("words", "characters")
     blocks: Blocks = {}
-    for name in names if previous is None else previous.model.blocks:
+    for name in BLOCK_NAMES if previous is None else previous.model.blocks:
         block_reader = replace(reader, block=name)
         blocks[name] = block_reader.fit(texts, max_features=most, rare=min(most, RARE), weights=amounts)
         if previous is not None:
             vocabulary = previous.vocabulary(name, blocks[name][0], most)
             blocks[name] = vocabulary, block_reader.transform(texts, vocabulary)
     return blocks
-
-
-def _blocks_of(
-    texts: LinearTexts, reader: BlockReader, vocabularies: Mapping[BlockName, FeatureVocabulary]
-) -> Blocks:
-    return {
-        name: (vocabulary, replace(reader, block=name).transform(texts, vocabulary))
-        for name, vocabulary in vocabularies.items()
-    }
 
 
 def _surface(texts: Sequence[str], reader: BlockReader) -> Floats:

@@ -1,7 +1,4 @@
-"""Metrics of multi-label predictions, with confidence intervals; labels are independent binary decisions.
-
-Their probabilities are fitted on held-out texts: temperature, ensemble weights, calibration.
-"""
+"""Metrics of multi-label predictions, with confidence intervals; labels are independent decisions."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,9 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.core.activations import expit
-from headwise.metrics.calibration import MAX_TEMPERATURE, MAX_USUAL_TEMPERATURE, binned_calibration_error
-from headwise.metrics.classification_scores import central_interval, smoothing_mass, wilson_interval
+from headwise.metrics.calibration import binned_calibration_error
+from headwise.metrics.classification_scores import central_interval, wilson_interval
 from headwise.metrics.resampling import Counts, ScoreDifference, bootstrap_interval, compare_counts
 from headwise.metrics.thresholds import LabelScores, Targets, Weights, best_threshold
 
@@ -20,94 +16,6 @@ def mean_binary_loss(logits: LabelScores, targets: Targets, weights: Weights = N
     """Mean binary cross-entropy per label, in nats, with text weights."""
     losses = np.logaddexp(0.0, np.where(targets, -1.0, 1.0) * logits.astype(np.float64))
     return float(losses.mean() if weights is None else np.average(losses.mean(axis=1), weights=weights))
-
-
-def fit_binary_temperature(logits: LabelScores, targets: Targets, weights: Weights = None) -> float:
-    """The maximum-likelihood temperature of `sigmoid(logits / temperature)` on held-out texts, with text
-    weights; see `headwise.metrics.calibration.fit_temperature`."""
-    factors, _ = _fit_factors([logits], targets, weights)
-    if factors[0] > 1 / MAX_USUAL_TEMPERATURE:
-        return 1.0 / factors[0]
-    largest = float(np.abs(logits).max())
-    factors, _ = _fit_factors([logits / largest], targets, weights, least=0.0)
-    return min(largest / max(factors[0], 1 / MAX_TEMPERATURE), MAX_TEMPERATURE)
-
-
-def fit_binary_ensemble(
-    encoder: LabelScores, linear_model: LabelScores, targets: Targets, weights: Weights = None
-) -> tuple[float, float, NDArray[np.float32]]:
-    """The maximum-likelihood ensemble weights of encoder and linear model on held-out texts, and a bias for
-    the scores of the linear model (a linear SVM, whose score 0 is far from even odds for a rare label).
-
-    Args:
-        encoder: Logits of the encoder, `[texts, labels]`.
-        linear_model: Scores of the linear model, `[texts, labels]`.
-        targets: The true labels.
-        weights: The weight of each text.
-
-    Returns:
-        `(encoder_weight, linear_weight, shift)` for
-        `sigmoid(encoder_weight * encoder + linear_weight * (linear_model + shift))`; the shift is
-        `[labels]`, and no weight is negative.
-    """
-    (encoder_weight, linear_weight), shift = _fit_factors(
-        [encoder, linear_model], targets, weights, least=0.0, shifted=True
-    )
-    moved = shift / linear_weight if linear_weight > 0 else np.zeros_like(shift)
-    return encoder_weight, linear_weight, moved.astype(np.float32)
-
-
-def fit_binary_shifts(
-    scores: LabelScores, targets: Targets, weights: Weights = None
-) -> tuple[float, NDArray[np.float64]]:
-    """The maximum-likelihood factor and the shift of each label, `[labels]`, of
-    `sigmoid(factor * scores + shift)` on held-out texts, with text weights. Margins of SVMs need the shift:
-    for a rare label, a margin of 0 is far from even odds."""
-    (factor,), shift = _fit_factors([scores], targets, weights, shifted=True)
-    return factor, shift
-
-
-_SHIFT = 2.0
-"""The standard deviation of the Gaussian prior on the shift of a label, in logits."""
-
-
-def _fit_factors(
-    parts: list[LabelScores],
-    targets: Targets,
-    weights: Weights = None,
-    *,
-    least: float = 1 / MAX_USUAL_TEMPERATURE,
-    shifted: bool = False,
-) -> tuple[list[float], NDArray[np.float64]]:
-    """The maximum-likelihood factors of the scores, and if `shifted` a shift for each label, with smoothed
-    targets (see `headwise.metrics.calibration.fit_temperature`)."""
-    labels = targets.shape[1]
-    if targets.size == 0:
-        return [1.0, 0.0][: len(parts)], np.zeros(labels)
-    from scipy.optimize import minimize  # slow to load, and predictions do without
-
-    parts64 = [part.astype(np.float64) for part in parts]
-    unsure = smoothing_mass(len(targets)) / 2
-    smoothed_targets = np.where(targets, 1 - unsure, unsure)
-    counts = np.ones((len(targets), 1)) if weights is None else np.asarray(weights, np.float64)[:, None]
-    counts = counts / (counts.mean() or 1)
-
-    def loss(values: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        factors, shift = values[: len(parts64)], values[len(parts64) :]
-        logits = sum(factor * part for factor, part in zip(factors, parts64, strict=True))
-        logits = logits + shift if shifted else logits
-        slopes = counts * (expit(logits) - smoothed_targets) / targets.size
-        prior = shift / _SHIFT**2 / targets.size
-        ahead = np.concatenate(
-            [[(slopes * part).sum() for part in parts64], slopes.sum(0)[: len(shift)] + prior]
-        )
-        losses = counts * (np.logaddexp(0.0, logits) - smoothed_targets * logits)
-        return float(losses.mean() + (shift * prior).sum() / 2), ahead
-
-    start = np.concatenate([np.ones(len(parts64)), np.zeros(labels if shifted else 0)])
-    bounds = [(least, 20.0), (0.0, 40.0)][: len(parts64)] + [(-20.0, 20.0)] * (len(start) - len(parts64))
-    solution = minimize(loss, x0=start, jac=True, bounds=bounds, method="L-BFGS-B")
-    return solution.x[: len(parts64)].tolist(), solution.x[len(parts64) :]
 
 
 def binary_calibration_error(

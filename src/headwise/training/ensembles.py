@@ -22,6 +22,8 @@ from headwise.linear.ensemble_weights import (
     UNPRETRAINED_NETWORK,
     EnsembleWeights,
     WeightPrior,
+    fit_binary_ensemble,
+    fit_binary_temperature,
     fit_ensemble,
     fit_number_weights,
 )
@@ -30,7 +32,6 @@ from headwise.linear.linear_model import LinearModel
 from headwise.linear.linear_settings import LinearFit, LinearSettings
 from headwise.metrics.calibration import MAX_USUAL_TEMPERATURE
 from headwise.metrics.metric_keys import NOVELTY
-from headwise.metrics.multi_label_scores import fit_binary_ensemble, fit_binary_temperature
 from headwise.metrics.regression_scores import number_scores
 from headwise.metrics.thresholds import Weights
 from headwise.nn.networks.bag_model import BagModel

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from headwise.core.activations import expit, softmax
 from headwise.core.config import JsonObject
+from headwise.linear.ensemble_weights import fit_binary_temperature
 from headwise.metrics.calibration import (
     Loss,
     cross_fitted_error,
@@ -24,7 +25,6 @@ from headwise.metrics.classification_scores import correctness, hard_labels
 from headwise.metrics.metric_keys import OPERATING_POINTS, SELECTIVE_PREDICTION
 from headwise.metrics.multi_label_scores import (
     binary_calibration_error,
-    fit_binary_temperature,
     mean_binary_loss,
     ranking_rates,
     set_rates,

@@ -6,12 +6,8 @@ import torch
 from scipy.special import expit
 from sklearn.metrics import log_loss
 
-from headwise.metrics.multi_label_scores import (
-    binary_calibration_error,
-    fit_binary_ensemble,
-    fit_binary_temperature,
-    mean_binary_loss,
-)
+from headwise.linear.ensemble_weights import fit_binary_ensemble, fit_binary_temperature
+from headwise.metrics.multi_label_scores import binary_calibration_error, mean_binary_loss
 from headwise.nn.task_layers.output_layers import multi_label_loss
 
 

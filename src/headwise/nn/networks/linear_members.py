@@ -11,10 +11,11 @@ from torch import Tensor
 
 from headwise.core.config import JsonObject
 from headwise.linear.linear_model import LinearModel
-from headwise.linear.linear_tables import BLOCKS, TextTableFormat
+from headwise.linear.linear_tables import TextTableFormat
 from headwise.linear.linear_warm_start import max_abs_weights, prune
 from headwise.linear.linear_weights import Floats
 from headwise.linear.tag_crf import CrfTagger, TagTableFormat
+from headwise.linear.tfidf_features import BLOCK_NAMES
 from headwise.nn.embeddings.character_embedding import ClusterTable
 from headwise.nn.layers.table_buffers import TableBuffers
 from headwise.nn.networks.model_config import ModelConfig
@@ -46,7 +47,7 @@ class TextLinearBuffers(TableBuffers[LinearModel]):
     @classmethod
     def of(cls, model: LinearModel) -> Self:
         """Convert a fitted linear model."""
-        vocabularies = [model.blocks[name] for name in BLOCKS if name in model.blocks]
+        vocabularies = [model.blocks[name] for name in BLOCK_NAMES if name in model.blocks]
         vectors = 0 if model.scale is None else len(model.scale.mean)
         weights = prune(model.coefficients.weights)
         stored_weights = int(weights.nnz) if isinstance(weights, csr_matrix) else 0
