@@ -4,8 +4,7 @@ from typing import Any
 
 from headwise.artifacts.model_folder import StoreError, VerifiedFolder
 from headwise.core.folder_layout import CALIBRATION
-from headwise.runtime.fitted_numbers import FittedNumbers
-from headwise.runtime.outputs import NOVELTY_NUMBERS
+from headwise.runtime.outputs import NOVELTY_NUMBERS, FittedNumbers
 
 
 def load_calibration(

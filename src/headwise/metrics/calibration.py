@@ -53,41 +53,6 @@ def fit_temperature(logits: np.ndarray, targets: np.ndarray, weights: np.ndarray
     return float(np.exp(best)) if loss(best) < loss(0.0) else 1.0
 
 
-def cross_fitted_error(
-    logits: np.ndarray,
-    targets: np.ndarray,
-    fit: Callable[..., float] = fit_temperature,
-    chances: Callable[[np.ndarray], np.ndarray] | None = None,
-    error: Callable[..., float] | None = None,
-    weights: np.ndarray | None = None,
-) -> float:
-    """The cross-fitted calibration error: the temperature of each fold is fitted on the other folds. The
-    error on the texts that a temperature was fitted on is optimistic.
-
-    Args:
-        logits: `[texts, classes]`.
-        targets: The targets that `fit` and `error` take.
-        fit: Fits a temperature.
-        chances: Turns logits divided by the temperature into probabilities; softmax by default.
-        error: The calibration error of probabilities; `expected_calibration_error` by default.
-        weights: The weight of each text, `[texts]`, also passed to `fit` and `error`; None for equal
-            weights.
-    """
-    if chances is None:
-        chances = partial(softmax, axis=1)
-    if len(logits) == 0:
-        return 0.0
-    probabilities, fold = np.empty(logits.shape), np.arange(len(logits)) % FOLDS
-    for test_fold in np.unique(fold):
-        held = fold == test_fold
-        fit_weights = () if weights is None else (weights[~held],)
-        none = held.all() or (weights is not None and not weights[~held].any())
-        temperature = 1.0 if none else fit(logits[~held], targets[~held], *fit_weights)
-        probabilities[held] = chances(logits[held].astype(np.float64) / temperature)
-    every = () if weights is None else (weights,)
-    return (error or expected_calibration_error)(probabilities, targets, *every)
-
-
 def expected_calibration_error(
     probabilities: np.ndarray, targets: np.ndarray, weights: np.ndarray | None = None
 ) -> float:
@@ -121,6 +86,40 @@ def binned_calibration_error(
         np.bincount(bins, values.astype(np.float64) * counts, BINS) for values in (chances, true)
     )
     return float(np.abs(stated - observed).sum() / (counts.sum() or 1))
+
+
+softmax_rows = partial(softmax, axis=1)
+
+
+def cross_fitted_error(
+    logits: np.ndarray,
+    targets: np.ndarray,
+    fit: Callable[..., float] = fit_temperature,
+    chances: Callable[[np.ndarray], np.ndarray] = softmax_rows,
+    error: Callable[..., float] = expected_calibration_error,
+    weights: np.ndarray | None = None,
+) -> float:
+    """The cross-fitted calibration error: the temperature of each fold is fitted on the other folds. The
+    error on the texts that a temperature was fitted on is optimistic.
+
+    Args:
+        logits: `[texts, classes]`.
+        targets: The targets that `fit` and `error` take.
+        fit: Fits a temperature.
+        chances: Turns logits divided by the temperature into probabilities.
+        error: The calibration error of probabilities.
+        weights: The weight of each text, `[texts]`, also passed to `fit` and `error`.
+    """
+    if len(logits) == 0:
+        return 0.0
+    probabilities, fold = np.empty(logits.shape), np.arange(len(logits)) % FOLDS
+    for test_fold in np.unique(fold):
+        held = fold == test_fold
+        fit_weights = None if weights is None else weights[~held]
+        none = held.all() or (fit_weights is not None and not fit_weights.any())
+        temperature = 1.0 if none else fit(logits[~held], targets[~held], fit_weights)
+        probabilities[held] = chances(logits[held].astype(np.float64) / temperature)
+    return error(probabilities, targets, weights)
 
 
 Loss = Callable[[NDArray[np.float64], NDArray], tuple[NDArray[np.float64], NDArray[np.float64]]]

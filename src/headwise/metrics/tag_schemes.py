@@ -87,17 +87,12 @@ def tag_set(types: Iterable[str], scheme: Scheme) -> list[str]:
     return ["O", *(_tag_text(letter, kind) for kind in types for letter in LETTERS[scheme])]
 
 
-def read_spans(tags: Sequence[str], strict: Scheme | None = None) -> list[TagSpan]:
+def read_spans(tags: Sequence[str]) -> list[TagSpan]:
     """The spans of a text, in order, from tags of any scheme or a mixture of schemes.
 
     Valid tag sequences have one reading. In an invalid sequence (a tagger without constraints can predict
     `O I-PER`), a span begins at each tag that does not continue the previous one, as in conlleval and
     seqeval, so every tag other than `O` is part of a span.
-
-    Args:
-        tags: The tags of the words of a text.
-        strict: Leave out spans that do not begin, or under bioes and bilou do not end, as this scheme
-            requires (seqeval's strict mode).
 
     Raises:
         TagError: HW270, there is a tag of no scheme.
@@ -106,9 +101,9 @@ def read_spans(tags: Sequence[str], strict: Scheme | None = None) -> list[TagSpa
     for place, text in enumerate([*tags, "O"]):
         tag = _parse(text)
         if start is None or not _continues(before, tag):
-            if start is not None and _may_end(before, strict):
+            if start is not None:
                 spans.append(TagSpan(start, place, before.type))
-            start = place if _may_begin(before, tag, strict) else None
+            start = place if tag.letter != "O" else None
         before = tag
     return spans
 
@@ -222,7 +217,7 @@ def may_follow(before: ParsedTag, tag: ParsedTag, scheme: Scheme) -> bool:
     """Whether a scheme allows `tag` after `before`; `OUTSIDE` stands for the start and end of a text."""
     within = _continues(before, tag)
     if scheme == "iob1":
-        return tag.letter != "B" or _same_type(before, tag)
+        return tag.letter != "B" or (before.letter != "O" and before.type == tag.type)
     if scheme == "iob2":
         return tag.letter != "I" or within
     return within if before.letter in "BI" else tag.letter in "OBS"
@@ -246,23 +241,6 @@ def _tag_text(letter: str, kind: str) -> str:
 def _continues(before: ParsedTag, tag: ParsedTag) -> bool:
     """Whether two adjacent tags can belong to one span."""
     return before.letter in "BI" and tag.letter in "IE" and before.type == tag.type
-
-
-def _same_type(before: ParsedTag, tag: ParsedTag) -> bool:
-    return before.letter != "O" and before.type == tag.type
-
-
-def _may_begin(before: ParsedTag, tag: ParsedTag, strict: Scheme | None) -> bool:
-    """Whether a span may begin with a tag that does not continue the previous one."""
-    if strict is None:
-        return tag.letter != "O"
-    if strict == "iob1":
-        return tag.letter == "I" or (tag.letter == "B" and _same_type(before, tag))
-    return tag.letter in "BS"
-
-
-def _may_end(tag: ParsedTag, strict: Scheme | None) -> bool:
-    return strict in (None, "iob1", "iob2") or tag.letter in "ES"
 
 
 _MARKS: dict[Scheme, str] = {"bioes": "ES", "bilou": "LU"}  # letters that the other schemes do not have

@@ -1,8 +1,7 @@
 """Vectors of words from their spelling, at prediction (see
 `headwise.nn.embeddings.character_embedding`)."""
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,24 +9,16 @@ from numpy.typing import NDArray
 from headwise.core import native
 from headwise.core.activations import expit
 from headwise.runtime.layers import Affine, Floats, LayerWeights
-from headwise.text.character_features import Alphabet, CharacterFeatureCache, CharacterFeatures
+from headwise.text.character_features import Alphabet, CharacterFeatureCache
 from headwise.text.static_embeddings.word_groups import WordClusters
 from headwise.text.text_configs import CharacterConfig
 
 Indices = NDArray[np.int64]
 
 
-class CharacterNetwork(Protocol):
-    """A network over the characters of words."""
-
-    def __call__(self, characters: Indices, ends: Indices) -> Floats:
-        """Features of words, `[words, features]`.
-
-        Args:
-            characters: Ids of the characters of words, word after word, `[total]`.
-            ends: Offsets of the words, `[words + 1]`; each has a character.
-        """
-        ...
+CharacterNetwork = Callable[[Indices, Indices], Floats]
+"""Features of words, `[words, features]`, from the ids of their characters, word after word, `[total]`, and
+the offsets of the words, `[words + 1]`; each word has a character."""
 
 
 class CharacterConvolution:
@@ -116,7 +107,8 @@ class SpellingVectors:
             buckets, ends = _in_a_row([word.ngrams for word in features])
             views.append(native.pool_means(self.ngrams[buckets], ends[:-1], ends[1:]))
         if self.shape is not None:
-            views.append(self.shape(_shapes(features, self.shape.weight.shape[0])))
+            shapes = np.array([word.shape for word in features], dtype=np.float32)
+            views.append(self.shape(shapes.reshape(-1, self.shape.weight.shape[0])))
         if self.clusters is not None and features:
             views.append(self.clusters[np.array([word.clusters for word in features])].sum(axis=1))
         return np.concatenate(views, axis=1) if features else np.zeros((0, self.size), dtype=np.float32)
@@ -130,24 +122,16 @@ def _build_network(config: CharacterConfig, weights: LayerWeights, name: str) ->
     if config.network == "cnn":
         filters, bias = (arrays[f"{name}.network.filters.{part}"] for part in ("weight", "bias"))
         return CharacterConvolution(vectors, filters, bias)
-    directions = [
-        [
-            Affine(
-                np.ascontiguousarray(arrays[f"{name}.network.lstm.weight_{part}_l0{way}"].T),
-                arrays[f"{name}.network.lstm.bias_{part}_l0{way}"],
-            )
-            for part in ("ih", "hh")
-        ]
-        for way in ("", "_reverse")
-    ]
-    return CharacterRecurrence(vectors, [(inputs, states) for inputs, states in directions])
+
+    def gates(part: str) -> Affine:
+        weight, bias = (arrays[f"{name}.network.lstm.{kind}_{part}"] for kind in ("weight", "bias"))
+        return Affine(np.ascontiguousarray(weight.T), bias)
+
+    ways = ("l0", "l0_reverse")
+    return CharacterRecurrence(vectors, [(gates(f"ih_{way}"), gates(f"hh_{way}")) for way in ways])
 
 
 def _in_a_row(rows: Sequence[Indices]) -> tuple[Indices, Indices]:
     """Rows of numbers, one after the other, `[total]`, and their offsets, `[rows + 1]`."""
     ends = np.cumsum([0, *map(len, rows)])
     return np.concatenate([np.zeros(0, dtype=np.int64), *rows]), ends
-
-
-def _shapes(features: Sequence[CharacterFeatures], size: int) -> Floats:
-    return np.array([word.shape for word in features], dtype=np.float32).reshape(-1, size)

@@ -3,8 +3,9 @@ numbers. Models of PyTorch and exported models hold one of these objects as `out
 import torch.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -15,12 +16,31 @@ from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import ConfigError
 from headwise.data.columns.reading_options import DEFAULT_LABEL_SEPARATOR
 from headwise.metrics.thresholds import predict_labels
-from headwise.runtime.fitted_numbers import FittedNumbers
 from headwise.runtime.prediction_stream import PredictionStream
 
 if TYPE_CHECKING:
     from headwise.metrics.novelty import NoveltyDetector
     from headwise.metrics.target_scale import Scale
+
+
+@dataclass(frozen=True)
+class FittedNumbers:
+    """Names of the attributes of a model that are fitted numbers, which model folders save.
+
+    Attributes:
+        numbers: Those that are one number, with the minimum of each.
+        label_numbers: Those that are a list of numbers, one for each label, with their minimum.
+        optional: Those of both that a model folder may lack.
+    """
+
+    numbers: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    label_numbers: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    optional: frozenset[str] = frozenset()
+
+    def of(self, model: Any) -> dict[str, Any]:
+        """The numbers of a model by name, without those that it lacks."""
+        values = {name: getattr(model, name) for name in (*self.numbers, *self.label_numbers)}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 class OutputsError(ConfigError):
@@ -107,9 +127,9 @@ class CalibratedLogits:
         return scaled if self.biases is None else scaled + np.array(self.biases)
 
 
-def ranked_probabilities(labels: Sequence[str], probabilities: Sequence[float]) -> dict[str, float]:
-    """Probabilities by label, the highest first; equal ones stay in the order of the labels."""
-    pairs = zip(labels, probabilities, strict=True)
+def ranked_probabilities(prediction: "Prediction | MultiLabelPrediction") -> dict[str, float]:
+    """The probability of each label, the highest first; equal ones stay in the order of the labels."""
+    pairs = zip(prediction.all_labels, prediction.probabilities, strict=True)
     return dict(sorted(pairs, key=lambda pair: pair[1], reverse=True))
 
 
@@ -128,11 +148,7 @@ class Prediction:
     probabilities: tuple[float, ...]
     unknown_words: float
     all_labels: tuple[str, ...] = field(default=(), repr=False)
-
-    @property
-    def label_probabilities(self) -> dict[str, float]:
-        """The probability of each label, the most probable label first."""
-        return ranked_probabilities(self.all_labels, self.probabilities)
+    label_probabilities = property(ranked_probabilities)
 
 
 class SingleLabelOutputs(CalibratedLogits):
@@ -193,11 +209,7 @@ class MultiLabelPrediction:
     probabilities: tuple[float, ...]
     unknown_words: float
     all_labels: tuple[str, ...] = field(default=(), repr=False)
-
-    @property
-    def label_probabilities(self) -> dict[str, float]:
-        """The probability of each label, the most probable label first."""
-        return ranked_probabilities(self.all_labels, self.probabilities)
+    label_probabilities = property(ranked_probabilities)
 
 
 class MultiLabelOutputs(CalibratedLogits):

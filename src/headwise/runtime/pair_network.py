@@ -3,18 +3,17 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headwise.core import native
-from headwise.data.items.dataset import cut_batches
 from headwise.runtime.encoders import EncodedTexts, Indices, spans_of, word_states
 from headwise.runtime.layers import Affine, Floats, LayerNorm, LayerWeights, Perceptron, rectified
 from headwise.runtime.limits import check_finite
 from headwise.runtime.prediction_models import BasePairInputs
-from headwise.runtime.text_network import BLOCK, PORTION, TextReadout, WindowedEncoder, WordInputs
+from headwise.runtime.text_network import TextReadout, WindowedEncoder, WordInputs, cut_portions
 from headwise.text.text_features import EncodedPair
 
 
@@ -71,18 +70,10 @@ class PartnerSpans:
         return native.cross_attention(query, key, value, *spans)
 
 
-class CrossLayer(Protocol):
-    """A layer in which the words of each text attend to those of the other."""
-
-    def __call__(self, rows: Floats, words: Floats, attend: Callable[..., Floats]) -> Floats:
-        """New states of rows.
-
-        Args:
-            rows: The states, `[rows, width]`: of words, or of one node for each text.
-            words: States of all words, `[words, width]`.
-            attend: The method of `PartnerSpans` for these rows.
-        """
-        ...
+CrossLayer = Callable[[Floats, Floats, Callable[..., Floats]], Floats]
+"""A layer in which the words of each text attend to those of the other: the new states of rows, from their
+states, `[rows, width]` (of words, or of one node for each text), the states of all words, `[words, width]`,
+and the method of `PartnerSpans` for these rows."""
 
 
 @dataclass(frozen=True)
@@ -105,8 +96,7 @@ class TransformerCrossLayer:
         query, key, value, out = (
             weights.affine(f"{name}.{part}") for part in ("query", "key", "value", "out")
         )
-        norms = (weights.norm(f"{name}.norm{number}") for number in (1, 2))
-        norm1, norm2 = norms
+        norm1, norm2 = (weights.norm(f"{name}.norm{number}") for number in (1, 2))
         up, down = (weights.affine(f"{name}.{part}") for part in ("up", "down"))
         return cls(query, key, value, out, norm1, up, down, norm2, heads)
 
@@ -175,18 +165,15 @@ class PairNetwork:
             batch_texts: Maximum number of pairs that are encoded at once.
             batch_tokens: Maximum number of words that are encoded at once.
         """
-        lengths = np.array([*map(len, pairs)], dtype=np.int64)
-        order = np.argsort(-lengths, kind="stable")
         out = np.zeros((len(pairs), self.head.second.weight.shape[1]), dtype=np.float32)
-        for portion in cut_batches(order, lengths, max(len(pairs), 1), PORTION):
+        for portion, blocks in cut_portions(pairs, batch_texts, batch_tokens):
             chosen = [pairs[place] for place in portion]
             texts = [*(pair.first for pair in chosen), *(pair.second for pair in chosen)]
             read = self.inputs.of(texts)
             table = self.encoder.encoder.table(read.rows)
             sizes = np.array([*map(len, texts)], dtype=np.int64)
             starts, ends = spans_of(sizes)
-            most = min(batch_tokens, BLOCK)
-            for block in cut_batches(range(len(portion)), lengths[portion], batch_texts, most):
+            for block in blocks:
                 sides = [(start + block[0], start + block[-1] + 1) for start in (0, len(portion))]
                 places = [read.places[starts[first] : ends[last - 1]] for first, last in sides]
                 block_sizes = np.concatenate([sizes[first:last] for first, last in sides])

@@ -22,8 +22,7 @@ from headwise.metrics.tag_schemes import (
     write_tags,
 )
 from headwise.runtime.entity_spans import EntitySpan, marked_text
-from headwise.runtime.fitted_numbers import FittedNumbers
-from headwise.runtime.outputs import LINEAR_NUMBERS, OutputsError, output_names
+from headwise.runtime.outputs import LINEAR_NUMBERS, FittedNumbers, OutputsError, output_names
 from headwise.runtime.prediction_stream import PredictionStream
 from headwise.text.character_features import Alphabet, AlphabetError
 from headwise.text.text_features import EncodedText, TextFeatures
@@ -200,14 +199,12 @@ class TagOutputs:
         numbers, probabilities = self.decode(encoded, batch_tokens=batch_tokens)
         return [
             TaggedText(
-                *(
-                    sentence.tokens,
-                    tuple(self.names(tags)),
-                    tuple(map(float, shares)),
-                    sentence.spans,
-                    sentence.text,
-                ),
-                unknown_words=item.unknown / max(len(item), 1),
+                sentence.tokens,
+                tuple(self.names(tags)),
+                tuple(map(float, shares)),
+                sentence.spans,
+                sentence.text,
+                item.unknown / max(len(item), 1),
             )
             for sentence, item, tags, shares in zip(untagged, encoded, numbers, probabilities, strict=True)
         ]

@@ -1,6 +1,6 @@
 """TextNetwork: from encoded texts to the outputs of a network, in blocks that stay in the caches."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from headwise.runtime.limits import check_finite
 from headwise.runtime.prediction_models import PredictionModel, TextInputs
 from headwise.runtime.word_lookup import BaseLookup, WordLookup, text_vectors
 from headwise.text.static_embeddings.base_vectors import unique_with_inverse
-from headwise.text.text_features import EncodedText
+from headwise.text.text_features import EncodedPair, EncodedText
 
 PORTION = 1 << 17  # words whose table is made at once
 BLOCK = 2_048  # words that are encoded at once
@@ -181,6 +181,18 @@ class WindowedEncoder:
         return encoded
 
 
+def cut_portions(
+    items: Sequence[EncodedText] | Sequence[EncodedPair], batch_texts: int, batch_tokens: int
+) -> Iterator[tuple[list[int], list[list[int]]]]:
+    """Portions of texts or pairs, the longest first, whose words are looked up at once: their indices, and
+    the blocks that are encoded at once, by places in the portion."""
+    lengths = np.array([*map(len, items)], dtype=np.int64)
+    order = np.argsort(-lengths, kind="stable")
+    for portion in cut_batches(order, lengths, max(len(items), 1), PORTION):
+        most = min(batch_tokens, BLOCK)
+        yield portion, cut_batches(range(len(portion)), lengths[portion], batch_texts, most)
+
+
 class TextNetwork:
     """A network of texts.
 
@@ -211,16 +223,13 @@ class TextNetwork:
             batch_texts: Maximum number of texts that are encoded at once.
             batch_tokens: Maximum number of words that are encoded at once.
         """
-        lengths = np.array([*map(len, texts)], dtype=np.int64)
-        order = np.argsort(-lengths, kind="stable")
         out = np.zeros((len(texts), self.head.second.weight.shape[1]), dtype=np.float32)
-        for portion in cut_batches(order, lengths, len(texts), PORTION):
+        for portion, blocks in cut_portions(texts, batch_texts, batch_tokens):
             read = self.inputs.of([texts[place] for place in portion])
             table = self.encoder.encoder.table(read.rows)
-            sizes = lengths[portion]
+            sizes = np.array([len(texts[place]) for place in portion], dtype=np.int64)
             starts, ends = spans_of(sizes)
-            most = min(batch_tokens, BLOCK)
-            for block in cut_batches(range(len(portion)), sizes, batch_texts, most):
+            for block in blocks:
                 first, last = block[0], block[-1]  # blocks are neighbours
                 places = read.places[starts[first] : ends[last]]
                 encoded = self.encoder.encode(table, places, sizes[first : last + 1])

@@ -2,13 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.core.activations import expit, softmax
+from headwise.core.activations import expit
 from headwise.core.config import JsonObject
 from headwise.linear.ensemble_weights import fit_binary_temperature
 from headwise.metrics.calibration import (
@@ -20,6 +19,7 @@ from headwise.metrics.calibration import (
     fit_temperature,
     label_set_loss,
     one_label_loss,
+    softmax_rows,
 )
 from headwise.metrics.classification_scores import correctness, hard_labels
 from headwise.metrics.metric_keys import OPERATING_POINTS, SELECTIVE_PREDICTION
@@ -52,7 +52,7 @@ def _decide_single_labels(
     """Set the decision thresholds of a classifier, if its configuration requests some, by calibrated logits
     of held-out items. Returns their scores, the accuracy at each confidence (selective prediction) and the
     operating points."""
-    chances, true_labels = softmax(logits, axis=1), hard_labels(targets)
+    chances, true_labels = softmax_rows(logits), hard_labels(targets)
     right = correctness(logits.argmax(axis=1), targets)
     confidence = RiskCoverageCurve.of(chances.max(axis=1), right, weights=weights).to_json()
     dev: JsonObject = label_dev_scores(logits, targets, model.labels, weights)
@@ -167,7 +167,7 @@ class Calibration:
 
 SINGLE_LABEL = Calibration(
     fit_temperature,
-    partial(softmax, axis=1),
+    softmax_rows,
     expected_calibration_error,
     one_label_loss,
     _decide_single_labels,

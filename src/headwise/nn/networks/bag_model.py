@@ -22,9 +22,8 @@ from headwise.nn.layers.dropout import Dropout
 from headwise.nn.networks.base_model import BaseModel
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.ragged import Ragged
-from headwise.runtime.fitted_numbers import FittedNumbers
 from headwise.runtime.limits import check_finite
-from headwise.runtime.outputs import OutputsAttribute, SingleLabelOutputs
+from headwise.runtime.outputs import FittedNumbers, OutputsAttribute, SingleLabelOutputs
 from headwise.runtime.prediction_stream import PredictionStream
 
 Instances = NDArray[np.float32]

@@ -13,7 +13,7 @@ from headwise.data.items.examples import as_example
 from headwise.nn.embeddings.encoded_batches import TextBatch
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.ragged import Ragged
-from headwise.runtime.fitted_numbers import FittedNumbers
+from headwise.runtime.outputs import FittedNumbers
 
 
 class BaseModel(nn.Module):
