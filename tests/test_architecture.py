@@ -68,7 +68,7 @@ def test_nobody_imports_upwards():
 PARTS = {
     "data": ("errors", "findings", "files", "columns", "formats", "readers", "items", "splits", "doctor"),
     "nn": (
-        *("torch_modes", "first_rows", "layout", "ragged", "packed_sequence", "kernel_rows"),
+        *("torch_modes", "layout", "ragged", "packed_sequence", "kernel_rows"),
         *("priors", "layers", "attention", "embeddings", "encoders", "task_layers", "networks"),
     ),
 }

@@ -13,9 +13,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch._C._functorch import peek_interpreter_stack
 from torch.nn.functional import pad
 
-from headwise.nn.first_rows import is_one_operation, put_rows, take_rows
 from headwise.nn.torch_modes import cacheable_tensors, is_ordinary
 
 Derived = TypeVar("Derived")
@@ -25,17 +25,17 @@ PARENT = "parent"
 is no word."""
 
 
+def _for_any_mode(make: Callable[[], Derived]) -> Derived:
+    """What a function returns, with tensors that any mode of PyTorch may use."""
+    if is_ordinary():
+        return make()
+    with cacheable_tensors():
+        return make()
+
+
 def _cacheable(build: "Callable[[Layout], Tensor]") -> "Callable[[Layout], Tensor]":
     """Makes an index tensor such that any mode of PyTorch may use it."""
-
-    @wraps(build)
-    def make(layout: "Layout") -> Tensor:
-        if is_ordinary():
-            return build(layout)
-        with cacheable_tensors():
-            return build(layout)
-
-    return make
+    return wraps(build)(lambda layout: _for_any_mode(lambda: build(layout)))
 
 
 class Layout:
@@ -112,11 +112,7 @@ class Layout:
     def cached(self, key: Hashable, make: Callable[[], Derived]) -> Derived:
         """What `make` returns, made once for each key, with tensors that any mode of PyTorch may use."""
         if key not in self.memo:
-            if is_ordinary():
-                self.memo[key] = make()
-            else:
-                with cacheable_tensors():
-                    self.memo[key] = make()
+            self.memo[key] = _for_any_mode(make)
         return self.memo[key]
 
     @property
@@ -232,8 +228,8 @@ class Layout:
 
     def prepend_rows(self, values: Tensor, row: Tensor) -> Tensor:
         """See `Ragged.prepend`: `[total, ...]` -> the rows of `prepended`."""
-        if is_one_operation(values):
-            return put_rows(values, row, self.rows_behind_first, self.prepended.offsets[:-1])
+        if _is_one_operation(values):
+            return _PutRows.apply(values, row, self.rows_behind_first, self.prepended.offsets[:-1])
         rows = row.to(values.dtype).expand(self.texts, *row.shape)
         either = torch.cat([values[:0], rows[:0]])  # under torch.func.vmap, one of them may be batched
         combined = either.new_empty((self.prepended.total, *values.shape[1:]))
@@ -243,8 +239,9 @@ class Layout:
     def split_first_rows(self, values: Tensor, rest: "Layout") -> tuple[Tensor, Tensor]:
         """See `Ragged.split_first`: the first rows, `[texts, ...]`, and those of `without_first`."""
         first, behind = self.offsets[:-1], rest.rows_behind_first
-        if is_one_operation(values):
-            return take_rows(values, behind, first)
+        if _is_one_operation(values):
+            first_rows, others = _TakeRows.apply(values, behind, first)
+            return first_rows, others
         return values.index_select(0, first), values.index_select(0, behind)
 
     def segment_sums(self, values: Tensor) -> Tensor:
@@ -280,3 +277,44 @@ class Layout:
 
     def __repr__(self) -> str:
         return f"Layout(texts={self.texts}, total={self.total}, longest={self.longest})"
+
+
+def _is_one_operation(values: Tensor) -> bool:
+    """Whether rows are put in front of texts, and taken, with one node in the graph of gradients: nothing
+    compiles, traces or transforms."""
+    return not (
+        torch.compiler.is_compiling()
+        or torch._C._get_tracing_state() is not None
+        or peek_interpreter_stack() is not None
+        or type(values) is not Tensor
+    )
+
+
+def _joined(values: Tensor, rows: Tensor, places: Tensor, first: Tensor) -> Tensor:
+    total = len(places) + len(first)
+    joined = values.new_empty(total, *values.shape[1:]).index_copy_(0, places, values)
+    return joined.index_copy_(0, first, rows)
+
+
+class _PutRows(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, values: Tensor, row: Tensor, places: Tensor, first: Tensor) -> Tensor:
+        ctx.save_for_backward(places, first)
+        return _joined(values, row.to(values.dtype).expand(len(first), *row.shape), places, first)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, None, None]:
+        (gradient,), (places, first) = gradients, ctx.saved_tensors
+        return gradient.index_select(0, places), gradient.index_select(0, first).sum(0), None, None
+
+
+class _TakeRows(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, values: Tensor, places: Tensor, first: Tensor) -> tuple[Tensor, Tensor]:
+        ctx.save_for_backward(places, first)
+        return values.index_select(0, first), values.index_select(0, places)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
+        (of_first, of_others), (places, first) = gradients, ctx.saved_tensors
+        return _joined(of_others, of_first, places, first), None, None

@@ -207,9 +207,8 @@ class Group:
             both = {name: (mark[:, :, None], mark[:, None, :]) for name, mark in marks.items()}
             ends = lengths[:, None, None]
             matrices = {name: self._padded_square(numbers) for name, numbers in self.matrices.items()}
-            return PositionPairs(
-                place[None, :, None], place[None, None, :], ends, self._tree, both, matrices
-            )
+            tree = None if self.trees is None else self._padded_square(self.trees)
+            return PositionPairs(place[None, :, None], place[None, None, :], ends, tree, both, matrices)
 
     def _padded(self, numbers: tuple[Tensor, ...]) -> Tensor:
         """The numbers of the rows of each text, `[texts, longest]`, 0 in the padding."""
@@ -217,13 +216,6 @@ class Group:
         for row, text_numbers in zip(padded, numbers, strict=True):
             row[: len(text_numbers)] = text_numbers
         return padded
-
-    @cached_property
-    def _tree(self) -> Tensor | None:
-        """The distances in the trees, `[texts, longest, longest]`, 0 in the padding."""
-        if self.trees is None:
-            return None
-        return self._padded_square(self.trees)
 
     def _padded_square(self, numbers: tuple[Tensor, ...]) -> Tensor:
         """The numbers of the pairs of rows of each text, `[texts, longest, longest]`, 0 in the padding."""

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from headwise.core.errors import ConfigError
 from headwise.nn.attention.cpu import projected
 from headwise.nn.attention.dispatch import attention, check_priors
+from headwise.nn.layers.fused import is_watched
 from headwise.nn.layers.row_blocks import BlockedLinear, linear
 from headwise.nn.priors import Prior
 from headwise.nn.priors.learned import attach_terms, learned_modules
@@ -151,12 +152,4 @@ class SelfAttention(RaggedModule):
 
 def _is_plain_linear(projection: nn.Module) -> bool:
     """Whether a projection is a linear layer and nothing else: not replaced, and with nobody watching."""
-    hooks = (
-        *(projection._forward_hooks, projection._forward_pre_hooks),
-        *(projection._backward_hooks, projection._backward_pre_hooks),
-    )
-    return (
-        type(projection) in (nn.Linear, BlockedLinear)
-        and "forward" not in vars(projection)
-        and not any(hooks)
-    )
+    return type(projection) in (nn.Linear, BlockedLinear) and not is_watched(projection)

@@ -43,23 +43,19 @@ def batch_of(texts: Sequence[EncodedText], device: torch.device | str = "cpu") -
     """Collate encoded texts to a batch."""
     flat = np.concatenate([text.words for text in texts]) if texts else np.zeros(0, dtype=np.int64)
     heads = [text.parse for text in texts if text.parse is not None]
+    marks, matrices = (_common([getattr(text, kind) for text in texts]) for kind in ("marks", "matrices"))
     if heads and len(heads) == len(texts):
-        layout = parsed_layout(heads, device, _marks(texts), _matrices(texts))
+        layout = parsed_layout(heads, device, marks, matrices)
     else:
-        lengths = [len(text) for text in texts]
-        layout = Layout(lengths, device, marks=_marks(texts), matrices=_matrices(texts))
+        layout = Layout(list(map(len, texts)), device, marks=marks, matrices=matrices)
     words = Ragged(torch.from_numpy(flat).to(device), layout)
     return TextBatch(words, tuple(text.spelling for text in texts))
 
 
-def _marks(texts: Sequence[EncodedText]) -> dict[str, list[Tensor]]:
-    names = frozenset.intersection(*(frozenset(text.marks) for text in texts)) if texts else ()
-    return {name: [torch.from_numpy(text.marks[name]) for text in texts] for name in sorted(names)}
-
-
-def _matrices(texts: Sequence[EncodedText]) -> dict[str, list[Tensor]]:
-    names = frozenset.intersection(*(frozenset(text.matrices) for text in texts)) if texts else ()
-    return {name: [torch.from_numpy(text.matrices[name]) for text in texts] for name in sorted(names)}
+def _common(tables: Sequence[Mapping[str, np.ndarray]]) -> dict[str, list[Tensor]]:
+    """The marks, or the matrices, that all texts have, by name."""
+    names = frozenset.intersection(*map(frozenset, tables)) if tables else ()
+    return {name: [torch.from_numpy(table[name]) for table in tables] for name in sorted(names)}
 
 
 def parsed_layout(

@@ -1,7 +1,7 @@
 """LanguageModel: predicts the next character, word or byte of a text; `generate` samples continuations."""
 
 import codecs
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -130,25 +130,17 @@ class LanguageModel(BaseModel):
         states = self(Ragged.from_lengths(torch.tensor(inputs, device=self.device), [len(inputs)]))
         return self.logits(states.values[-1])
 
-    def score(
-        self,
-        text: SymbolStream,
-        *,
-        batch_tokens: int = 16_384,
-        report: Callable[[int], None] = lambda _: None,
-    ) -> LanguageScores:
+    def score(self, text: SymbolStream, *, batch_tokens: int = 16_384) -> LanguageScores:
         """Evaluate the model on a text, in windows that overlap by half; every symbol counts once.
 
         Args:
             text: Symbol ids of this model's vocabulary.
             batch_tokens: Maximum number of symbols per batch.
-            report: Called after each batch with the number of symbols scored so far.
         """
         nats, done = 0.0, 0
         for losses in self.nats(text, batch_tokens=batch_tokens):
             nats += float(losses.cpu().double().sum())
             done += len(losses)
-            report(done)
         return LanguageScores(self.symbols.unit, done, nats, text.unknown)
 
     @torch.no_grad()

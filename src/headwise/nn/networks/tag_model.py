@@ -4,7 +4,7 @@ It may be an ensemble of the encoder's CRF and a linear CRF: emission and transi
 weighted and added, and one Viterbi pass finds the best tag sequence of the sum.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -229,26 +229,18 @@ class TagModel(TagOutputs, WordModel):
         """Texts -> emission scores of the linear CRF, `[total, tags]`, before weighting."""
         if self.linear_model is None:
             raise ValueError("the model has no linear model")
-        return Ragged(
-            torch.from_numpy(self.linear_model(tagger_words(batch))).to(self.device), batch.layout
-        )
+        scores = torch.from_numpy(self.linear_model(tagger_words(batch)))
+        return Ragged(scores.to(self.device), batch.layout)
 
     def _ensemble_scores(self, batch: TextBatch, weights: tuple[float, float]) -> Ragged:
         """Weighted sum of the emission scores of encoder and linear CRF, `[total, tags]`. A member with
         weight 0 is not computed."""
-        scorers = [
-            (weights[0], self),
-            *([] if self.linear_model is None else [(weights[1], self.linear_scores)]),
-        ]
+        scorers: list[tuple[float, Callable[[TextBatch], Ragged]]] = [(weights[0], self)]
+        if self.linear_model is not None:
+            scorers.append((weights[1], self.linear_scores))
         scorers = [scorer for scorer in scorers if scorer[0]] or scorers[:1]
         scores = [weight * ask(batch).values.float() for weight, ask in scorers]
         return Ragged(torch.stack(scores).sum(dim=0), batch.layout)
-
-    def _decoding_scores(self, scores: Ragged) -> Ragged:
-        """The scores for decoding (see `TagOutputs.outside`)."""
-        values = scores.values.clone()
-        values[:, self.none] -= self.outside
-        return Ragged(values, scores.layout)
 
     @torch.no_grad()
     def decode(
@@ -256,7 +248,6 @@ class TagModel(TagOutputs, WordModel):
         encoded: Sequence[EncodedText],
         *,
         weights: tuple[float, float] | None = None,
-        batch_texts: int = 256,
         batch_tokens: int = 16_384,
     ) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """Tag ids of the best tag sequence of each text, `[words]`, and the marginal probabilities of the
@@ -265,14 +256,15 @@ class TagModel(TagOutputs, WordModel):
         Args:
             encoded: Encoded texts.
             weights: Ensemble weights in place of the fitted ones; with them, `outside` is not applied.
-            batch_texts: Maximum number of texts per batch.
             batch_tokens: Maximum number of words per batch.
         """
         numbers = [np.zeros(0, np.int64)] * len(encoded)
         probabilities = [np.zeros(0, np.float32)] * len(encoded)
-        sizes = {"batch_texts": batch_texts, "batch_tokens": batch_tokens}
-        for places, scores, crf in self._scored(encoded, weights, **sizes):
-            decided = self._decoding_scores(scores) if self.outside and not weights else scores
+        for places, scores, crf in self._scored(encoded, weights, batch_tokens):
+            decided = scores
+            if self.outside and not weights:
+                decided = scores.map(torch.clone)
+                decided.values[:, self.none] -= self.outside
             if crf is None:
                 best, chances = self.tagger.decode(decided), self.tagger.probabilities(scores).values
             else:
@@ -304,15 +296,17 @@ class TagModel(TagOutputs, WordModel):
         return out
 
     def _scored(
-        self, encoded: Sequence[EncodedText], weights: tuple[float, float] | None, **sizes: int
+        self,
+        encoded: Sequence[EncodedText],
+        weights: tuple[float, float] | None,
+        batch_tokens: int = 16_384,
     ) -> Iterator[tuple[list[int], Ragged, CRF | None]]:
         """Batches: indices of the texts, emission scores `[total, tags]`, and the combined CRF; None where
         the encoder's CRF is used alone."""
         weights = weights or (self.encoder_weight, self.linear_weight)
         crf: CRF | None = None
         if weights != (1.0, 0.0):
-            crf = self.tagger.combined_crf(
-                None if self.linear_model is None else self.linear_model.transitions, weights
-            )
-        for places, batch in self.batches(encoded, **sizes):
+            transitions = None if self.linear_model is None else self.linear_model.transitions
+            crf = self.tagger.combined_crf(transitions, weights)
+        for places, batch in self.batches(encoded, batch_tokens=batch_tokens):
             yield places, self(batch) if crf is None else self._ensemble_scores(batch, weights), crf

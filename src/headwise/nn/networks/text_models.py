@@ -31,14 +31,12 @@ from headwise.text.text_features import EncodedPair
 from headwise.text.vocabulary import Vocabulary
 
 
-class TextClassifierModel(TextEncoderModel[SingleLabelOutputs], outputs=SingleLabelOutputs):
-    """A single-label text classifier.
+class SingleLabelModel(TextEncoderModel[SingleLabelOutputs], outputs=SingleLabelOutputs):
+    """Base class of single-label classifiers.
 
     Args:
-        config: See `TextEncoderModel`.
-        vocabulary: See `TextEncoderModel`.
+        config, vocabulary, files: See `TextEncoderModel`.
         labels: Names of the labels, in the order of the outputs.
-        files: See `TextEncoderModel`.
     """
 
     def __init__(
@@ -51,8 +49,8 @@ class TextClassifierModel(TextEncoderModel[SingleLabelOutputs], outputs=SingleLa
         super().__init__(config, vocabulary, SingleLabelOutputs(labels), files)
 
 
-class TextRegressorModel(TextEncoderModel[NumberOutputs], outputs=NumberOutputs):
-    """A regressor: predicts a number for each text, such as a rating or a price.
+class NumberModel(TextEncoderModel[NumberOutputs], outputs=NumberOutputs):
+    """Base class of regressors.
 
     Args:
         config, vocabulary, files: See `TextEncoderModel`.
@@ -69,6 +67,14 @@ class TextRegressorModel(TextEncoderModel[NumberOutputs], outputs=NumberOutputs)
         files: Mapping[str, Any] | None = None,
     ):
         super().__init__(config, vocabulary, NumberOutputs(scale), files)
+
+
+class TextClassifierModel(SingleLabelModel):
+    """A single-label text classifier; see `SingleLabelModel`."""
+
+
+class TextRegressorModel(NumberModel):
+    """A regressor: predicts a number for each text, such as a rating or a price; see `NumberModel`."""
 
 
 class MultiLabelModel(TextEncoderModel[MultiLabelOutputs], outputs=MultiLabelOutputs):
@@ -108,21 +114,17 @@ class PairEncoderModel(PairInputs, TextEncoderModel[OutputsType]):
         self.head = PairHead(self.readout.width, self.outputs.count, pair, perceptron)
         self.probe = None
         if isinstance(self.embedding, BaseEmbedding) and self.config.base.probe:
-            self.probe = new_probe(
-                dense_pair_size(self.embedding.config.size), self.head, self.outputs.count
-            )
+            size = dense_pair_size(self.embedding.config.size)
+            self.probe = new_probe(size, self.head, self.outputs.count)
 
     def embed(self, batch: TextBatch) -> tuple[Ragged, Tensor | None]:
         """Texts -> word vectors, and with a base's linear probe the comparison features of the pairs,
         `[pairs, 4 * size + 15]` (see `comparison_features_of`), else the embedding's summaries."""
         words, cls = super().embed(batch)
         if isinstance(self.embedding, BaseEmbedding) and self.probe is not None:
-            stored = batch.compared
-            cls = (
-                torch.from_numpy(comparison_features_of(self.embedding, batch))
-                if stored is None
-                else stored
-            )
+            cls = batch.compared
+            if cls is None:
+                cls = torch.from_numpy(comparison_features_of(self.embedding, batch))
             cls = cls.to(words.values)
         return words, cls
 
@@ -146,10 +148,8 @@ class PairEncoderModel(PairInputs, TextEncoderModel[OutputsType]):
 
     def pair_sides(self, encoded: Sequence[EncodedPair]) -> list[tuple[PairSide, PairSide]]:
         """The inputs of `dense_pair_features` for each pair."""
-        sides = (
-            pair_sides_of(self.embedding, self.collate([pair], self.device))  # type: ignore[arg-type]
-            for pair in encoded
-        )
+        batches = (self.collate([pair], self.device) for pair in encoded)
+        sides = (pair_sides_of(self.embedding, batch) for batch in batches)  # type: ignore[arg-type]
         return [(first, second) for first, second in sides]
 
     def remember(self, encoded: Iterable[EncodedPair]) -> None:
@@ -171,39 +171,9 @@ def pair_sides_of(embedding: BaseEmbedding, batch: TextBatch) -> list[PairSide]:
     return list(zip(np.split(numbers, cuts), np.split(vectors, cuts), strict=True))
 
 
-class PairModel(PairEncoderModel[SingleLabelOutputs], outputs=SingleLabelOutputs):
-    """A classifier of text pairs.
-
-    Args:
-        config, vocabulary, files: See `TextEncoderModel`.
-        labels: Names of the labels, in the order of the outputs.
-    """
-
-    def __init__(
-        self,
-        config: ModelConfig,
-        vocabulary: Vocabulary,
-        labels: Sequence[str],
-        files: Mapping[str, Any] | None = None,
-    ):
-        super().__init__(config, vocabulary, SingleLabelOutputs(labels), files)
+class PairModel(PairEncoderModel[SingleLabelOutputs], SingleLabelModel):
+    """A classifier of text pairs; see `SingleLabelModel`."""
 
 
-class PairScorer(PairEncoderModel[NumberOutputs], outputs=NumberOutputs):
-    """A regressor of text pairs, for scores such as similarity.
-
-    Args:
-        config, vocabulary, files: See `TextEncoderModel`.
-        scale: Maps outputs of the network to the scale of the target.
-    """
-
-    scores = item_numbers
-
-    def __init__(
-        self,
-        config: ModelConfig,
-        vocabulary: Vocabulary,
-        scale: Scale,
-        files: Mapping[str, Any] | None = None,
-    ):
-        super().__init__(config, vocabulary, NumberOutputs(scale), files)
+class PairScorer(PairEncoderModel[NumberOutputs], NumberModel):
+    """A regressor of text pairs, for scores such as similarity; see `NumberModel`."""

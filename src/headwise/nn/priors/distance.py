@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
+def exact(distance: Tensor) -> Tensor:
+    """Distances in float64, where there is one: float32 would round alpha and be off by 1e-8 in float64
+    models."""
+    return distance if distance.device.type == "mps" else distance.double()
+
+
 @dataclass(frozen=True)
 class WordDistance(Prior):
     """Adds `-alpha * |i - j|` to the score (MS-SAN, Qi et al. 2020, Eq. 5-6).
@@ -34,9 +40,7 @@ class WordDistance(Prior):
         check_number(self, "alpha")
 
     def score(self, pairs: PositionPairs) -> Tensor:
-        distance = (pairs.query - pairs.key).abs()
-        # In float64, where there is one: float32 would round alpha and be off by 1e-8 in float64 models.
-        return -self.alpha * (distance if distance.device.type == "mps" else distance.double())
+        return -self.alpha * exact((pairs.query - pairs.key).abs())
 
     def band(self, lengths: Lengths) -> Band:
         reach = non_negative(lengths - 1)
@@ -72,9 +76,7 @@ class TreeDistance(Prior):
         Raises:
             HeadwiseError: HW310, the batch has no trees and there is no fallback.
         """
-        distance = tree_steps(pairs, self.fallback)
-        # In float64, where there is one, for the same reason as in WordDistance.
-        return -self.alpha * (distance if distance.device.type == "mps" else distance.double())
+        return -self.alpha * exact(tree_steps(pairs, self.fallback))
 
     @property
     def tree_use(self) -> TreeUse:
@@ -182,10 +184,7 @@ class Gaussian(Prior):
             raise ConfigError(f"the sigma of a Gaussian must be more than 0, got {self.sigma}")
 
     def score(self, pairs: PositionPairs) -> Tensor:
-        distance = pairs.query - pairs.key
-        # In float64, where there is one, for the same reason as in WordDistance.
-        distance = distance if distance.device.type == "mps" else distance.double()
-        return -((distance / self.sigma) ** 2 / 2 + self.offset).abs()
+        return -((exact(pairs.query - pairs.key) / self.sigma) ** 2 / 2 + self.offset).abs()
 
     def __str__(self) -> str:
         return f"gaussian {self.sigma:g}" + (f" offset {self.offset:g}" if self.offset else "")

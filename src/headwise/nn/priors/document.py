@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from headwise.core.errors import HeadwiseError
 from headwise.nn.priors.base import PositionPairs, Prior, check_number, check_whole
+from headwise.nn.priors.distance import exact
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -103,9 +104,7 @@ class SentenceDistance(Prior):
         Raises:
             HeadwiseError: HW312, the batch does not say the sentences of its words.
         """
-        steps = self._steps(pairs)
-        # In float64, where there is one, for the same reason as in WordDistance.
-        return -self.alpha * (steps if steps.device.type == "mps" else steps.double())
+        return -self.alpha * exact(self._steps(pairs))
 
     @property
     def marks(self) -> frozenset[str]:

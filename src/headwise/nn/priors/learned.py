@@ -12,7 +12,7 @@ from typing import ClassVar, cast
 import torch
 from torch import Tensor, nn
 
-from headwise.nn.priors.base import LearnedPrior, PositionPairs, Prior
+from headwise.nn.priors.base import PositionPairs, Prior
 from headwise.nn.priors.terms import Terms, wide
 
 
@@ -86,7 +86,8 @@ def learned_modules(priors: Sequence[Prior], head_size: int, width: int) -> list
 
 def attach_terms(priors: Sequence[Prior], terms: Iterable[nn.Module]) -> Sequence[Prior]:
     """The priors of all heads of a layer with the modules that `learned_modules` made attached."""
-    of_part = dict(zip(_distinct_learned_priors(priors), cast(Iterable[Terms], terms), strict=True))
+    parts = dict.fromkeys(part for prior in priors for part in prior.learned)
+    of_part = dict(zip(parts, cast(Iterable[Terms], terms), strict=True))
     if not of_part:
         return priors
     used = dict.fromkeys(of_part, 0)
@@ -98,8 +99,3 @@ def attach_terms(priors: Sequence[Prior], terms: Iterable[nn.Module]) -> Sequenc
             used[part] += 1
         tuned.append(Tuned(prior, tuple(terms_of_prior)) if terms_of_prior else prior)
     return tuned
-
-
-def _distinct_learned_priors(priors: Sequence[Prior]) -> list[LearnedPrior]:
-    """The different learned priors of a layer."""
-    return list(dict.fromkeys(part for prior in priors for part in prior.learned))

@@ -7,7 +7,7 @@ Results do not depend on the number of threads, nor on the texts beside a text.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import torch
@@ -212,9 +212,8 @@ class _TileAttention(torch.autograd.Function):
         dropout = seed, _threshold(drop)
         kernel: Callable[..., None] = native.tile_forward
 
-        def work(head: int, part: int) -> None:
-            place = head, *tiles.parts[part : part + 2]
-            kernel(*arrays, tiles.tiles, tiles.keys, tiles.labels, *place, *dropout)
+        def work(head: int, part: int, *places: int) -> None:
+            kernel(*arrays, tiles.tiles, tiles.keys, tiles.labels, head, *places, *dropout)
 
         _run_in_threads(work, q, tiles.parts)
         ctx.save_for_backward(query, key, value, table, out, stats)
@@ -235,10 +234,9 @@ class _TileAttention(torch.autograd.Function):
         of_table, statistics = arrays_of(table_parts, stats)
         kernel: Callable[..., None] = native.tile_backward
 
-        def work(head: int, part: int) -> None:
-            place = head, *tiles.parts[part : part + 2]
+        def work(head: int, part: int, *places: int) -> None:
             plan = tiles.tiles, tiles.keys, tiles.labels
-            kernel(*arrays, of_table[part, head], statistics, *plan, *place, *dropout)
+            kernel(*arrays, of_table[part, head], statistics, *plan, head, *places, *dropout)
 
         _run_in_threads(work, q, tiles.parts)
         gradients = dq, dk, dv, table_parts.sum((0, 1))
@@ -257,9 +255,8 @@ class _TreeAttention(torch.autograd.Function):
         dropout = seed, _threshold(drop)
         kernel: Callable[..., None] = native.tree_forward
 
-        def work(head: int, part: int) -> None:
-            place = head, *trees.parts[part : part + 2]
-            kernel(*arrays, trees.blocks, trees.firsts, *place, *dropout)
+        def work(head: int, part: int, *places: int) -> None:
+            kernel(*arrays, trees.blocks, trees.firsts, head, *places, *dropout)
 
         _run_in_threads(work, q, trees.parts)
         ctx.save_for_backward(query, key, value, out, stats)
@@ -277,9 +274,8 @@ class _TreeAttention(torch.autograd.Function):
         arrays = arrays_of(*rows, out, grad_out, *gradients, stats)
         kernel: Callable[..., None] = native.tree_backward
 
-        def work(head: int, part: int) -> None:
-            place = head, *trees.parts[part : part + 2]
-            kernel(*arrays, trees.blocks, trees.firsts, *place, *dropout)
+        def work(head: int, part: int, *places: int) -> None:
+            kernel(*arrays, trees.blocks, trees.firsts, head, *places, *dropout)
 
         _run_in_threads(work, rows[0], trees.parts)
         return *(x.to(grad.dtype) for x in gradients), None, None, None
@@ -290,8 +286,10 @@ def _threshold(drop: float) -> int:
     return min(int(drop * 2**32), 2**32 - 1)
 
 
-def _run_in_threads(work: Callable[[int, int], None], query: Tensor, parts: Sequence[int]) -> None:
-    """Call `work(head, part)` for all heads and parts, in as many threads as torch would use."""
+def _run_in_threads(work: Callable[..., None], query: Tensor, parts: Sequence[int]) -> None:
+    """Call `work(head, part, first, end)` for all heads and parts of the work items, in as many threads as
+    torch would use."""
     rows, heads, _ = query.shape
     threads = torch.get_num_threads() if rows * heads > _ALONE else 1
-    run_jobs(lambda job: work(*job), product(range(heads), range(len(parts) - 1)), threads)
+    jobs = product(range(heads), enumerate(pairwise(parts)))
+    run_jobs(lambda job: work(job[0], job[1][0], *job[1][1]), jobs, threads)

@@ -6,7 +6,7 @@ state of [CLS] is a separate output, for the readout `attentive,cls` (MS-SAN + B
 2020).
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
@@ -175,11 +175,7 @@ class PretrainedEmbedding(nn.Module):
         words, summaries = recall(texts)
         return Ragged(self._finish(words), layout), self._finish(summaries)
 
-    def remember(
-        self,
-        texts: Sequence[Sequence[str] | WordPieces],
-        report: Callable[[int, int], None] = lambda done, of: None,
-    ) -> int:
+    def remember(self, texts: Sequence[Sequence[str] | WordPieces]) -> int:
         """Cache the states of texts that `forward` reads in every epoch, if the encoder is frozen.
 
         The cached set depends on the texts and their order only, not on batches, so a resumed run continues
@@ -187,7 +183,6 @@ class PretrainedEmbedding(nn.Module):
 
         Args:
             texts: See `forward`.
-            report: Called with the number of texts read so far, and of all.
 
         Returns:
             How many of the first texts fit into `config.remember`; 0 if the encoder is trained.
@@ -205,7 +200,6 @@ class PretrainedEmbedding(nn.Module):
                         return done
                     self._remembered[text.key] = states.clone(), summary.clone()
                 done += 1
-            report(done, len(texts))
         return done
 
     def __getstate__(self) -> dict[str, object]:
