@@ -9,7 +9,6 @@ from headwise.linear import training_data as text_data
 from headwise.linear.linear_fit import LinearExamples, fit_linear
 from headwise.linear.linear_settings import STRENGTHS, LinearSettings
 from headwise.linear.setting_search import SettingSearch
-from headwise.linear.svm_solver import TOLERANCE
 
 from .conftest import corpus
 
@@ -58,16 +57,16 @@ def test_much_work_is_compared_in_a_hurry(monkeypatch):
     monkeypatch.setattr(
         text_data,
         "fit_svm_columns",
-        lambda *a, **how: (asked.append(how.get("tolerance", TOLERANCE)), solve(*a, **how))[1],
+        lambda *a, **how: (asked.append(how.get("tolerance")), solve(*a, **how))[1],
     )
     fit_linear(LinearExamples(texts, targets, 3))
-    assert set(asked) == {TOLERANCE}
+    assert set(asked) == {None}
     searched = asked[:-1]  # and the last on all texts
     asked.clear()
     monkeypatch.setattr(comparison, "LARGE_WORK", 0)
     found = fit_linear(LinearExamples(texts, targets, 3))
     assert len(asked[:-6]) <= len(searched)
-    assert asked[-6:] == [TOLERANCE] * 6  # of what is chosen: five folds, and all texts
+    assert asked[-6:] == [None] * 6  # of what is chosen: five folds, and all texts
     assert set(asked[:-6]) == {comparison.FAST_TOLERANCE}
     assert found.cv_score > 0.6
 

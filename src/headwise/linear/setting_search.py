@@ -18,7 +18,6 @@ from headwise.linear.linear_settings import (
 )
 from headwise.linear.linear_weights import Floats
 from headwise.linear.split_features import SplitFeatures
-from headwise.linear.svm_solver import TOLERANCE
 from headwise.linear.tfidf_features import BlockName
 from headwise.linear.training_data import TrainingData
 
@@ -67,7 +66,7 @@ def fit_out_of_fold(
     data: TrainingData,
     candidates: Sequence[LinearSettings],
     parts: Sequence[NDArray[np.int64]],
-    tolerance: float = TOLERANCE,
+    tolerance: float | None = None,
     start: OutOfFoldFit | None = None,
     step: StepReporter = ignore_step,
 ) -> list[OutOfFoldFit]:
@@ -136,7 +135,7 @@ class SettingSearch:
     def losses_of(self, candidates: Sequence[LinearSettings]) -> list[float]:
         """The log loss of each candidate after calibration, in nats per text."""
         new = [settings for settings in candidates if settings not in self.losses]
-        tolerance = FAST_TOLERANCE if self.hurried else TOLERANCE
+        tolerance = FAST_TOLERANCE if self.hurried else None
         for fit in fit_out_of_fold(self.data, new, self.parts, tolerance, self._best):
             self.losses[fit.settings] = self.data.calibration(fit.scores[self.held], self.held).loss
             self._fits[fit.settings] = fit

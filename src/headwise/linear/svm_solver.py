@@ -95,7 +95,7 @@ def fit_svm_path(
     duals: Floats | None = None,
     features: SplitFeatures | None = None,
     seed: int = 0,
-    tolerance: float = TOLERANCE,
+    tolerance: float | None = None,
 ) -> Iterator[LinearWeights]:
     """Fit linear support vector machines for one strength after another; each but the first starts from the
     scaled solution of the previous one, which saves a third of the passes.
@@ -108,7 +108,7 @@ def fit_svm_path(
             last solution.
         features: `SplitFeatures.of` the sparse features and the ratios, if it is there already.
         seed: Seed for the order of the texts.
-        tolerance: Stopping tolerance.
+        tolerance: Stopping tolerance; `TOLERANCE` by default.
     """
     rows, signs = problem.rows, problem.signs
     columns = signs.shape[1]
@@ -118,7 +118,7 @@ def fit_svm_path(
     compiled_problem = _solver(problem, split.norms)
     blocks = _zero_blocks(columns, rows.features, rows.dense.shape[1], split.squares)
     alpha = np.zeros(signs.shape, dtype=np.float32) if duals is None else duals
-    threads = _thread_count(rows, len(blocks), columns)
+    threads, stop = _thread_count(rows, len(blocks), columns), TOLERANCE if tolerance is None else tolerance
     for strength in strengths:
         slack = _slack(problem.costs * np.float32(strength)) + split.diagonal
         if alpha.any():
@@ -126,7 +126,7 @@ def fit_svm_path(
         texts = np.flatnonzero(np.isfinite(slack).any(axis=1))
         solver, random = compiled_problem(slack), np.random.default_rng(seed)
         for _ in range(MAX_EPOCHS):
-            if _epoch(solver, random.permutation(texts), blocks, alpha, threads) < tolerance:
+            if _epoch(solver, random.permutation(texts), blocks, alpha, threads) < stop:
                 break
         joined = _join_blocks(blocks, rows.features)
         weights = split.all_weights(np.asarray(joined.weights), np.multiply(signs, alpha, dtype=np.float32))
