@@ -53,13 +53,6 @@ class Ragged:
         return cls(values, Layout(lengths, getattr(values, "device", "cpu")))
 
     @classmethod
-    def from_offsets(cls, values: Tensor, offsets: Tensor) -> "Ragged":
-        """A batch from packed rows and offsets `[texts + 1]`, beginning with 0 as in nested tensors."""
-        if offsets.dim() != 1 or len(offsets) == 0 or int(offsets[0]) != 0:
-            raise ValueError("offsets must be one-dimensional and begin with 0")
-        return cls.from_lengths(values, offsets.diff().tolist())
-
-    @classmethod
     def from_list(cls, texts: Sequence[Tensor]) -> "Ragged":
         """A batch from one tensor `[length, ...]` per text, of one or more texts."""
         if not texts:

@@ -1,21 +1,16 @@
-"""WordEmbedding: from word ids to word vectors; taggers concatenate them with character features.
+"""WordEmbedding: from word ids to word vectors; taggers concatenate them with character features."""
 
-`embed_batch` applies either of the embeddings, or a pretrained encoder, to a batch.
-"""
-
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
 
-from headwise.nn.embeddings.base_embedding import BaseEmbedding
 from headwise.nn.embeddings.character_embedding import CharacterEmbedding
 from headwise.nn.embeddings.encoded_batches import TextBatch
-from headwise.nn.embeddings.pretrained import PretrainedEmbedding
 from headwise.nn.layers.dropout import Dropout
 from headwise.nn.layers.row_blocks import BlockedLinear
 from headwise.nn.ragged import Ragged
-from headwise.text.character_features import Alphabet, CharacterInput, character_encoder
+from headwise.text.character_features import Alphabet
 from headwise.text.text_configs import CharacterConfig, WordConfig
 
 _UNKNOWN = 0  # its number in every vocabulary
@@ -94,21 +89,6 @@ class CharacterAugmentedEmbedding(nn.Module):
         return vectors.with_values(self.project(torch.cat([vectors.values, spelled], dim=1)))
 
 
-def character_encoder_of(embedding: nn.Module) -> Callable[[Sequence[Sequence[str]]], list[CharacterInput]]:
-    """A function from tokenised texts to the `spelling` that `tagger_words` and `embed_batch` read."""
-    prepare = embedding.prepare if isinstance(embedding, PretrainedEmbedding | BaseEmbedding) else None
-    return character_encoder(prepare)
-
-
 def tagger_words(batch: TextBatch) -> list[tuple[str, ...]]:
     """The words of each text of a tagger's batch."""
     return [spelled.words for spelled in batch.spelling]
-
-
-def embed_batch(embedding: nn.Module, batch: TextBatch) -> tuple[Ragged, Tensor | None]:
-    """Apply an embedding to a batch: word vectors, and the summaries of a pretrained encoder, else None."""
-    if isinstance(embedding, PretrainedEmbedding):
-        return embedding([spelled.pieces for spelled in batch.spelling], batch.layout)
-    if isinstance(embedding, BaseEmbedding):
-        return embedding(batch.words, [spelled.pieces for spelled in batch.spelling])
-    return embedding(batch.words), None

@@ -1,6 +1,6 @@
 """What the configurations of several encoders share. Importing this file loads neither torch nor NumPy."""
 
-from typing import Protocol
+from typing import Any
 
 from headwise.core.config import check_choice
 
@@ -13,18 +13,8 @@ QUADRATIC_WORDS = 2_048
 """Default window, in words, of an encoder with a head that sees most of a text."""
 
 
-class AttentionConfig(Protocol):
-    """The configuration of an encoder with self-attention."""
-
-    @property
-    def attention(self) -> str: ...
-
-    @property
-    def priors(self) -> tuple[str, ...]: ...
-
-
-def check_attention(config: "AttentionConfig") -> None:
-    """Check the implementation of attention and the notation of the priors.
+def check_attention(config: Any) -> None:
+    """Check the implementation of attention and the notation of the priors of an encoder.
 
     Raises:
         ConfigError: There is no such implementation, or a text denotes no priors.

@@ -20,13 +20,7 @@ from headwise.metrics.tag_schemes import Scheme, convert_tags, scheme_constraint
 from headwise.nn.embeddings.base_embedding import BaseEmbedding
 from headwise.nn.embeddings.character_embedding import ClusterTable
 from headwise.nn.embeddings.encoded_batches import TextBatch
-from headwise.nn.embeddings.word_embedding import (
-    CharacterAugmentedEmbedding,
-    character_encoder_of,
-    embed_batch,
-    tagger_words,
-)
-from headwise.nn.encoders.encoder import Encoded
+from headwise.nn.embeddings.word_embedding import CharacterAugmentedEmbedding, tagger_words
 from headwise.nn.encoders.encoder_configs import output_width
 from headwise.nn.layers.dropout import Dropout
 from headwise.nn.networks.linear_members import TagLinearBuffers, with_linear_sizes
@@ -37,7 +31,7 @@ from headwise.nn.task_layers.crf import CRF, to_float32
 from headwise.nn.task_layers.layer_configs import TaggerConfig
 from headwise.runtime.limits import check_finite
 from headwise.runtime.tag_outputs import TagOutputs
-from headwise.text.character_features import Alphabet
+from headwise.text.character_features import Alphabet, character_encoder
 from headwise.text.static_embeddings.word_groups import WordClusters
 from headwise.text.text_features import EncodedText
 from headwise.text.vocabulary import Vocabulary
@@ -164,7 +158,7 @@ class TagModel(TagOutputs, WordModel):
         inner = vector_size if spelled and not config.pretrained.name else width
         super().__init__(config, vocabulary, files, width=inner)
         self.name_tags(tags, written, config.tagger.scheme, alphabet)
-        self.features.character_encoder = character_encoder_of(self.embedding)
+        self.features.character_encoder = character_encoder(self.features.character_encoder)
         self.spelling = None
         if spelled:
             new = files is None and config.characters.clusters > 0
@@ -208,12 +202,11 @@ class TagModel(TagOutputs, WordModel):
         self.encoder_weight, self.linear_weight = weights
         self.linear_share, self.outside = share, outside
 
-    def encode(self, batch: TextBatch) -> Encoded:
-        """Texts -> states of their words."""
-        words, summary = embed_batch(self.embedding, batch)
-        if self.spelling is not None:
-            words = self.spelling(words, tagger_words(batch))
-        return replace(self.encode_words(words), cls=summary)
+    def embed(self, batch: TextBatch) -> tuple[Ragged, Tensor | None]:
+        """Texts -> word vectors, with the character features, and the embedding's vector of each text."""
+        pieces = tuple(spelled.pieces for spelled in batch.spelling)
+        words, cls = super().embed(replace(batch, spelling=pieces))
+        return words if self.spelling is None else self.spelling(words, tagger_words(batch)), cls
 
     def forward(self, batch: TextBatch) -> Ragged:
         """Texts -> a score of every tag for each word, `[total, tags]`."""
