@@ -145,7 +145,7 @@ def test_of_many_labels_it_is_never_worse_where_it_was_chosen():
         for thresholds in (None, fit_label_thresholds(chances, targets))
     )
     assert after > before + 0.02
-    assert fit_label_thresholds(chances, targets, min_texts=10_000) == [0.25] * 4
+    assert fit_label_thresholds(chances[:9], targets[:9]) == [0.25] * 4
 
 
 def drawn(texts: int, rare: int, seed: int):

@@ -38,13 +38,11 @@ class ScoreDifference:
     p_value: float
 
 
-def bootstrap_interval(counts: Counts, statistic: Statistic, *, seed: int = 0) -> tuple[float, float]:
+def bootstrap_interval(counts: Counts, statistic: Statistic) -> tuple[float, float]:
     """95 % bootstrap percentile interval of a score over texts (Efron 1979). If all texts are right or all
     are wrong, all bootstrap samples are equal, and the Wilson interval is returned."""
     kinds, times = np.unique(counts, axis=0, return_counts=True)
-    low, high = central_interval(
-        np.concatenate([statistic(draw @ kinds) for draw in _bootstrap(times, seed)])
-    )
+    low, high = central_interval(np.concatenate([statistic(draw @ kinds) for draw in _bootstrap(times)]))
     texts = int(counts.any(axis=1).sum())
     if texts and low == high in (0.0, 1.0):
         return wilson_interval(round(low * texts), texts)
@@ -63,7 +61,7 @@ def compare_counts(first: Counts, second: Counts, statistic: Statistic) -> Score
 
     none = np.zeros_like(times)
     observed = float(difference(times, none))
-    interval = central_interval(np.concatenate([difference(draw, none) for draw in _bootstrap(times, 0)]))
+    interval = central_interval(np.concatenate([difference(draw, none) for draw in _bootstrap(times)]))
     random = np.random.Generator(np.random.PCG64(0))
     extreme = 0
     for _ in range(0, _DRAWS, _AT_ONCE):
@@ -92,12 +90,12 @@ def compare_ratios(first: NDArray[np.floating], second: NDArray[np.floating]) ->
     return difference, (difference - half, difference + half)
 
 
-def _bootstrap(times: Counts, seed: int) -> Iterator[Counts]:
+def _bootstrap(times: Counts) -> Iterator[Counts]:
     """Bootstrap samples in batches: how often each distinct row of counts is drawn, `[draws, rows]`, where
     row i occurs `times[i]` times.
 
     Texts with equal counts are interchangeable, so drawing texts is a multinomial draw of distinct rows.
     """
-    random = np.random.Generator(np.random.PCG64(seed))
+    random = np.random.Generator(np.random.PCG64(0))
     for _ in range(0, _DRAWS, _AT_ONCE):
         yield random.multinomial(times.sum(), times / times.sum(), size=_AT_ONCE)

@@ -33,6 +33,7 @@ of the smoothing kernel, and the penalty of a step of 1 (a factor e), in texts o
 Chosen on the scores of nine models on real label sets (4 to 103 labels) and on nine synthetic ones, fitted
 on 60 to 1,000 texts, by the F1 on other texts: docs/evidence/trials.md has the gains."""
 _ROUNDS, _FARTHEST, _STEPS = 3, 4.0, 161
+_LEAST = 10  # texts of a label whose threshold may change
 _SMOOTH, _WORTH = 0.8, 8.0
 """For single-label thresholds: the bandwidth of the smoothing kernel, and the penalty of a step of 1 (a
 factor e), in texts of the label.
@@ -169,7 +170,6 @@ def predict_labels(
 def fit_label_thresholds(
     probabilities: NDArray[np.floating],
     targets: NDArray[np.int64],
-    min_texts: int = 10,
     weights: Weights = None,
 ) -> list[float]:
     """Thresholds for `predict_labels` with a good macro F1, by coordinate ascent over labels; they add up
@@ -177,12 +177,11 @@ def fit_label_thresholds(
 
     The best threshold on dev is partly chance. So the macro F1 is smoothed over nearby thresholds, and a
     quadratic penalty applies: a change by a factor e costs the worth of 8 texts of the label, a change by e
-    squared that of 32.
+    squared that of 32. A label with fewer than 10 texts keeps the initial threshold, equal for all.
 
     Args:
         probabilities: The probabilities of held-out texts, `[texts, labels]`.
         targets: Their label indices, `[texts]`.
-        min_texts: A label with fewer texts keeps the initial threshold, which is equal for all labels.
         weights: The weight of each text, with mean 1, `[texts]`.
     """
     labels = probabilities.shape[1]
@@ -190,7 +189,7 @@ def fit_label_thresholds(
     counts, log_thresholds = np.bincount(targets, importance, minlength=labels), np.zeros(labels)
     steps, kernel = _smoothing_kernel(_FARTHEST, _STEPS, _SMOOTH)
     logs = np.log(probabilities.clip(1e-12))
-    for _, label in product(range(_ROUNDS), np.flatnonzero(counts >= min_texts).tolist()):
+    for _, label in product(range(_ROUNDS), np.flatnonzero(counts >= _LEAST).tolist()):
         other_logs = logs - log_thresholds
         other_logs[:, label] = -np.inf
         place = other_logs.argmax(axis=1)

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from headwise.nn.encoders.encoder import Encoded
 
 
-def _summary(encoded: Encoded) -> Tensor:
+def node(encoded: Encoded) -> Tensor:
+    """The classification node's (relay's, root's) state."""
     if encoded.summary is None:
         raise ConfigError(
             "this readout needs a state of the whole text, but the encoder keeps none; switch its "
@@ -35,11 +36,6 @@ def _cls(encoded: Encoded) -> Tensor:
     return encoded.cls
 
 
-def node(encoded: Encoded) -> Tensor:
-    """The classification node's (relay's, root's) state."""
-    return _summary(encoded)
-
-
 def max_pool(encoded: Encoded) -> Tensor:
     """Largest value of each feature over all nodes. The classification node is one of them; a relay or
     root is not, and without words the maximum is 0."""
@@ -57,12 +53,12 @@ def mean_pool(encoded: Encoded) -> Tensor:
 
 def node_plus_max(encoded: Encoded) -> Tensor:
     """Sum of the classification node and the maximum over all nodes (MS-Transformer)."""
-    return _summary(encoded) + max_pool(encoded)
+    return node(encoded) + max_pool(encoded)
 
 
 def node_and_max(encoded: Encoded) -> Tensor:
     """Classification node and maximum over all nodes, side by side."""
-    return torch.cat([_summary(encoded), max_pool(encoded)], dim=-1)
+    return torch.cat([node(encoded), max_pool(encoded)], dim=-1)
 
 
 def mean_and_max(encoded: Encoded) -> Tensor:

@@ -53,15 +53,12 @@ class SLSTM(RaggedModule):
         h = c = x.values
         g = c_g = x.mean()
         step = self._step
-        if torch.is_grad_enabled() and self._stored_bytes(x) > MAX_STORED_BYTES:
+        stored = _PER_STATE * self.config.layers * x.values.numel() * x.values.element_size()
+        if torch.is_grad_enabled() and stored > MAX_STORED_BYTES:
             step = partial(checkpointed, step)
         for _ in range(self.config.layers):
             h, c, g, c_g = step(h, c, g, c_g, x.values, of_word, layout)
         return Encoded(x.with_values(self.dropout(h)), self.dropout(g), summary_is_node=False)
-
-    def _stored_bytes(self, x: Ragged) -> int:
-        """Bytes of the activations of all steps."""
-        return _PER_STATE * self.config.layers * x.values.numel() * x.values.element_size()
 
     def _step(
         self, h: Tensor, c: Tensor, g: Tensor, c_g: Tensor, x: Tensor, of_word: Tensor, layout: Layout

@@ -59,7 +59,7 @@ def draw(
         marks = {name: torch.arange(length) // size for name, size in _UNITS.items()}
     if any(tuple(numbers.shape) != (length,) for numbers in marks.values()):
         raise ConfigError(f"a text of {length} nodes has as many marks of each name")
-    labels = [[_label_lines(head) for head in layer] for layer in layers]
+    labels = [[str(head).replace(" + ", "\n+ ").split("\n") for head in layer] for layer in layers]
     longest = max(len(line) for layer in labels for lines in layer for line in lines)
     column = max(_GRID, math.ceil(longest * _LETTER)) + _GAP
     row = _GRID + _GAP + _LINE * max(len(lines) for layer in labels for lines in layer)
@@ -90,12 +90,6 @@ def draw(
         line_height=_LINE,
     )
     return str(picture)
-
-
-def _label_lines(prior: Prior) -> list[str]:
-    """The label of a head, a line for each term of a sum."""
-    first, *terms = str(prior).split(" + ")
-    return [first, *(f"+ {term}" for term in terms)]
 
 
 def _square(
