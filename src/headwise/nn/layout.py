@@ -240,8 +240,8 @@ class Layout:
         """See `Ragged.split_first`: the first rows, `[texts, ...]`, and those of `without_first`."""
         first, behind = self.offsets[:-1], rest.rows_behind_first
         if _is_one_operation(values):
-            first_rows, others = _TakeRows.apply(values, behind, first)
-            return first_rows, others
+            first_rows, remaining = _TakeRows.apply(values, behind, first)
+            return first_rows, remaining
         return values.index_select(0, first), values.index_select(0, behind)
 
     def segment_sums(self, values: Tensor) -> Tensor:
@@ -316,5 +316,5 @@ class _TakeRows(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
-        (of_first, of_others), (places, first) = gradients, ctx.saved_tensors
-        return _joined(of_others, of_first, places, first), None, None
+        (of_first, of_remaining), (places, first) = gradients, ctx.saved_tensors
+        return _joined(of_remaining, of_first, places, first), None, None
