@@ -31,7 +31,7 @@ from headwise.text.text_features import EncodedPair
 from headwise.text.vocabulary import Vocabulary
 
 
-class SingleLabelModel(TextEncoderModel[SingleLabelOutputs], outputs=SingleLabelOutputs):
+class OneLabelModel(TextEncoderModel[SingleLabelOutputs], outputs=SingleLabelOutputs):
     """Base class of single-label classifiers.
 
     Args:
@@ -49,7 +49,7 @@ class SingleLabelModel(TextEncoderModel[SingleLabelOutputs], outputs=SingleLabel
         super().__init__(config, vocabulary, SingleLabelOutputs(labels), files)
 
 
-class NumberModel(TextEncoderModel[NumberOutputs], outputs=NumberOutputs):
+class RegressionModel(TextEncoderModel[NumberOutputs], outputs=NumberOutputs):
     """Base class of regressors.
 
     Args:
@@ -69,12 +69,12 @@ class NumberModel(TextEncoderModel[NumberOutputs], outputs=NumberOutputs):
         super().__init__(config, vocabulary, NumberOutputs(scale), files)
 
 
-class TextClassifierModel(SingleLabelModel):
-    """A single-label text classifier; see `SingleLabelModel`."""
+class TextClassifierModel(OneLabelModel):
+    """A single-label text classifier; see `OneLabelModel`."""
 
 
-class TextRegressorModel(NumberModel):
-    """A regressor: predicts a number for each text, such as a rating or a price; see `NumberModel`."""
+class TextRegressorModel(RegressionModel):
+    """A regressor: predicts a number for each text, such as a rating or a price; see `RegressionModel`."""
 
 
 class MultiLabelModel(TextEncoderModel[MultiLabelOutputs], outputs=MultiLabelOutputs):
@@ -171,9 +171,9 @@ def pair_sides_of(embedding: BaseEmbedding, batch: TextBatch) -> list[PairSide]:
     return list(zip(np.split(numbers, cuts), np.split(vectors, cuts), strict=True))
 
 
-class PairModel(PairEncoderModel[SingleLabelOutputs], SingleLabelModel):
-    """A classifier of text pairs; see `SingleLabelModel`."""
+class PairModel(PairEncoderModel[SingleLabelOutputs], OneLabelModel):
+    """A classifier of text pairs; see `OneLabelModel`."""
 
 
-class PairScorer(PairEncoderModel[NumberOutputs], NumberModel):
-    """A regressor of text pairs, for scores such as similarity; see `NumberModel`."""
+class PairScorer(PairEncoderModel[NumberOutputs], RegressionModel):
+    """A regressor of text pairs, for scores such as similarity; see `RegressionModel`."""
