@@ -46,6 +46,17 @@ def test_a_table(write):
     assert any("labels guessed to be in the column 'topics'" in note for note in data.notes)
 
 
+def test_of_two_columns_with_equally_usual_names_the_first_is_read(write):
+    rows = [
+        ("good one", "a|b", "c|d"),
+        ("bad one", "a", "d"),
+        ("late one", "b|a", "c"),
+        ("none", "b", "d|c"),
+    ]
+    table = "".join(f"{','.join(row)}\n" for row in [("review", "Tags (late)", "Tags (early)"), *rows])
+    assert sets(read_sets(write("f.csv", table)))[0] == ("a", "b")
+
+
 def test_another_separator(write):
     path = write("f.csv", CSV.replace("|", ";"))
     assert sets(read_sets(path, MultiLabelOptions(label_separator=" ; ")))[0] == ("a", "b")

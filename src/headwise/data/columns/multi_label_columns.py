@@ -6,6 +6,7 @@ Codes: HW120 (null), HW123, HW124.
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 
 from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.columns.cell_values import (
@@ -140,7 +141,8 @@ def _choose(
     open_names = [name for name in open_names if not _never_labels(name, values_of[name])]
     set_columns = [name for name in open_names if separator_of(values_of[name], options, name)]
     ranks = {name: name_rank(name, LABEL_SET_NAMES) for name in open_names if name not in flags}
-    named = [name for _, name in sorted((rank, name) for name, rank in ranks.items() if rank is not None)]
+    usual = [(rank, name) for name, rank in ranks.items() if rank is not None]
+    named = [name for _, name in sorted(usual, key=itemgetter(0))]  # of equal ones the first
     candidates = [name for name in named if name in set_columns] or set_columns or named
     if not candidates and flags:
         shown = ", ".join(map(repr, flags))
