@@ -26,7 +26,7 @@ $(STAMP): pyproject.toml constraints.txt CMakeLists.txt $(wildcard native/*)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile $$(grep '^torch==' constraints.txt)
 	@command -v $${CXX:-c++} >/dev/null \
 		|| $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile 'ziglang>=0.17'
-	@command -v $${CXX:-c++} >/dev/null || export CXX="$(abspath $(BIN))/python -m ziglang c++"; \
+	@command -v $${CXX:-c++} >/dev/null || export CXX="$$(echo $(abspath $(VENV))/lib/python*/site-packages/ziglang/zig) c++"; \
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt -e '.[dev]'
 	@touch $@
 
