@@ -67,7 +67,7 @@ class TextObjective(Generic[AnyReader]):
         dev_targets: Targets of the dev texts.
         text_weights: Weights of the training texts, `[texts]`; None where all are equal.
         dev_weights: Weights of the dev texts.
-        label_weights: Class weights, `[labels]`; None where all are equal.
+        label_weights: Class weights on the model's device, `[labels]`; None where all are equal.
         dev_logits: Outputs of the model for the dev texts when they were last evaluated, `[texts,
             outputs]`; None before that.
 
@@ -189,12 +189,7 @@ class TextObjective(Generic[AnyReader]):
     @property
     def class_weights(self) -> np.ndarray | None:
         """`label_weights` as an array."""
-        return None if self.label_weights is None else self.label_weights.numpy()
-
-    @property
-    def class_weights_on_device(self) -> Tensor | None:
-        """`label_weights` on the model's device."""
-        return None if self.label_weights is None else self.label_weights.to(self.device)
+        return None if self.label_weights is None else self.label_weights.numpy(force=True)
 
     def summed(self, losses: Tensor, numbers: Sequence[int]) -> Tensor:
         """The weighted sum of the losses of the training texts with these indices."""
@@ -224,7 +219,8 @@ class LabelObjective(TextObjective[AnyClassifier]):
         super().__init__(model, train, dev, weights, dev_weights)
         settings = model.config.bags if isinstance(model, BagModel) else model.config.classifier
         counts = target_labels(self.label_type).counts(self.train_targets, weights, len(model.labels))
-        self.label_weights = class_weights(settings.class_weights, model.labels, counts.tolist())
+        weighted = class_weights(settings.class_weights, model.labels, counts.tolist())
+        self.label_weights = None if weighted is None else weighted.to(self.device)
         self._smoothing = settings.label_smoothing
         if not isinstance(model, BagModel):  # an unknown label is an error before training
             parse_operating_points(model.config.classifier.thresholds, model.labels)
@@ -247,7 +243,7 @@ class ClassificationObjective(LabelObjective[AnyClassifier]):
             self.outputs(texts),
             targets,
             label_smoothing=self._smoothing,
-            weights=self.class_weights_on_device,
+            weights=self.label_weights,
         )
         return self.summed(losses, texts)
 
@@ -311,7 +307,7 @@ class MultiLabelObjective(LabelObjective[MultiLabelModel]):
             self.outputs(texts),
             targets,
             label_smoothing=self._smoothing,
-            weights=self.class_weights_on_device,
+            weights=self.label_weights,
         )
         return self.summed(losses, texts)
 
