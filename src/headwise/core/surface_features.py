@@ -68,10 +68,6 @@ def describe_value(number: int, value: float, *, below: bool) -> str:
 @cache
 def character_kinds() -> NDArray[np.uint8]:
     """Bit flags of the first `_KNOWN` code points: 1 for a letter, 2 for a capital, 4 for a digit."""
-    kinds = np.zeros(_KNOWN, dtype=np.uint8)
-    for code in range(_KNOWN):
-        character = chr(code)
-        kinds[code] = (
-            _LETTER * character.isalpha() + _CAPITAL * character.isupper() + _DIGIT * character.isdigit()
-        )
-    return kinds
+    characters = map(chr, range(_KNOWN))
+    kinds = [_LETTER * c.isalpha() + _CAPITAL * c.isupper() + _DIGIT * c.isdigit() for c in characters]
+    return np.array(kinds, dtype=np.uint8)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from functools import partial
 from io import BufferedReader
-from itertools import chain, islice
+from itertools import chain, islice, takewhile
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -130,12 +130,7 @@ def _layout(path: Path, first: list[bytes]) -> tuple[int, int | None]:
 
 
 def _trailing_numbers(line: bytes) -> int:
-    count = 0
-    for item in reversed(line.split()[1:]):
-        if not _is_float(item):
-            break
-        count += 1
-    return count
+    return len([*takewhile(_is_float, reversed(line.split()[1:]))])
 
 
 def _is_float(item: bytes) -> bool:

@@ -174,12 +174,8 @@ def _text(value: object) -> str:
 
 def _columns_without_values(head: Sequence[Cells], width: int) -> list[int]:
     """The columns that have a header but no values in the first rows."""
-    columns = []
-    for column in range(width):
-        cells = [row[column] for _, row in head if len(row) > column and row[column].strip()]
-        if len(cells) < 2 <= len(head):
-            columns.append(column)
-    return columns
+    filled = [sum(len(row) > n and bool(row[n].strip()) for _, row in head) for n in range(width)]
+    return [column for column, cells in enumerate(filled) if cells < 2 <= len(head)]
 
 
 def _check_formulas(

@@ -214,16 +214,13 @@ def low_confidence_items(items: Sequence[LabelledItem], labels: int) -> list[int
 
     Every other label of such an item is more probable, so the model learns another label for it.
     """
-    numbers = []
-    for number, item in enumerate(items):
-        soft_label = getattr(item, "shares", None)
-        if (
-            soft_label is not None
-            and soft_label.labels == (item.label,)
-            and soft_label.values[0] * labels < 1
-        ):
-            numbers.append(number)
-    return numbers
+    return [
+        number
+        for number, item in enumerate(items)
+        if (soft_label := getattr(item, "shares", None)) is not None
+        and soft_label.labels == (item.label,)
+        and soft_label.values[0] * labels < 1
+    ]
 
 
 def training_weights(items: Iterable[object]) -> Floats | None:

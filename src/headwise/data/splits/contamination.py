@@ -4,7 +4,7 @@ import base64
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import compress
+from itertools import combinations, compress
 from typing import Any
 
 import numpy as np
@@ -94,15 +94,14 @@ def find_overlaps(item_type: ItemType, parts: Mapping[str, Any]) -> tuple[PartOv
 
     compared = {name: compared_keys(part) for name, part in parts.items()}
     result = []
-    for place, source_part in enumerate(list(compared)[:-1]):
-        for scored_part in list(compared)[place + 1 :]:
-            part = compared[scored_part]
-            equal, nearly_equal = part.shared_with(compared[source_part])
-            if equal.any() or nearly_equal.any():
-                distinct = len(np.unique(part.keys[equal]))
-                counts = distinct, int(equal.sum()), int(nearly_equal.sum()), len(part.keys)
-                places = frozenset(np.flatnonzero(equal | nearly_equal).tolist())
-                result.append(PartOverlap(source_part, scored_part, *counts, places))
+    for source_part, scored_part in combinations(compared, 2):
+        part = compared[scored_part]
+        equal, nearly_equal = part.shared_with(compared[source_part])
+        if equal.any() or nearly_equal.any():
+            distinct = len(np.unique(part.keys[equal]))
+            counts = distinct, int(equal.sum()), int(nearly_equal.sum()), len(part.keys)
+            places = frozenset(np.flatnonzero(equal | nearly_equal).tolist())
+            result.append(PartOverlap(source_part, scored_part, *counts, places))
     return tuple(result)
 
 
