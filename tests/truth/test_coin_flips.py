@@ -12,6 +12,7 @@ from headwise.core.config import lookup
 from headwise.core.errors import ConfigError
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.splits.contamination import repetition_warning
+from headwise.metrics.operating_points import confidence_threshold
 from headwise.models.tasks import find_task
 
 LOSS = {
@@ -65,7 +66,7 @@ def test_what_is_said_of_the_test_part_holds(task, truth):
 def test_no_share_is_promised_to_be_right(task, truth):
     curve = MetricsInfo.of(truth.model(task, 0.5).fitted.metrics()).risk_coverage
     with pytest.raises(ConfigError, match="right"):
-        find_task(task).confidence_threshold("precision=0.95", curve)
+        confidence_threshold("precision=0.95", curve)
 
 
 @pytest.mark.parametrize("twice", [False, True])

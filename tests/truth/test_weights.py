@@ -12,6 +12,7 @@ from headwise.app.workflows.trials import Trials
 from headwise.artifacts.model_info import MetricsInfo
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.splits.data_parts import read_parts
+from headwise.metrics.operating_points import confidence_threshold
 
 HEAD = {"classify": "text,label,weight", "regress": "text,score,weight"}
 OTHER = {"bad": "good", "good": "bad"}
@@ -105,4 +106,4 @@ def test_what_is_said_of_probabilities(truth, folds, narrow):
     assert outcome.fitted.calibration is not None
     assert max(outcome.fitted.calibration) < 0.3
     curve = MetricsInfo.of(outcome.fitted.metrics()).risk_coverage
-    assert outcome.task.confidence_threshold("precision=0.85", curve) < 0.99
+    assert confidence_threshold("precision=0.85", curve) < 0.99

@@ -249,7 +249,7 @@ class DistillationSet:
             self.gold_parts.named,
         )
 
-    def train_plus_dev(self, parts: DataParts) -> DataParts:
+    def train_plus_dev(self) -> DataParts:
         """The data of the refit on training and dev items together."""
         return self.parts(merge_dev_into_train(self.gold_parts))
 

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING
 from headwise.app.session_base import Session
 from headwise.artifacts.onnx.onnx_errors import ExportError
 from headwise.artifacts.onnx.onnx_load import exported_info, load_exported
-from headwise.core.config import JsonMapping
 from headwise.core.errors import ConfigError
 from headwise.core.threads import usable_threads
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
-from headwise.metrics.operating_points import confidence_threshold
 from headwise.models.prediction_types import prediction_type
 from headwise.models.predictor import Predictor
 
@@ -41,18 +39,8 @@ class ExportedSession(Session):
         self.task_name = self.model.settings.task
         self.item_type = ITEM_TYPES_BY_TASK[self.task_name].with_tokenizer(self.model.settings.tokenizer)
 
-    def predictor(self, batch_tokens: int, reading: JsonMapping, unsure: str | None) -> Predictor:
-        predictor_type = prediction_type(self.item_type.label_type).predictor_type()
-        predictor = predictor_type(self.model, self.item_type.nouns, batch_tokens, reading)
-        metrics = self.info.metrics
-        predictor.usual = metrics.unknown_words
-        if unsure is not None:
-            if not (self.item_type.label_type.one_label or self.item_type.has_tags):
-                raise ConfigError(
-                    "--unsure is for models that choose one of several labels, and for taggers"
-                )
-            predictor.least = confidence_threshold(unsure, metrics.risk_coverage)
-        return predictor
+    def predictor_type(self) -> type[Predictor]:
+        return prediction_type(self.item_type.label_type).predictor_type()
 
     def explain(self, items: Sequence[object]) -> "list[Explanation]":
         raise ExportError(

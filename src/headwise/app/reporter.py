@@ -1,13 +1,13 @@
 """Reporters: receive messages and progress of a workflow; the default ignores them."""
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from headwise.models.report_parts import ReportMessage
-    from headwise.training.callbacks import EpochReport, TrainingCallback
+    from headwise.training.callbacks import EpochReport
     from headwise.training.settings import RunConfig
 
 ProgressCallback = Callable[[int, int], None]
@@ -66,48 +66,3 @@ class Reporter:
 
 
 NULL_REPORTER = Reporter()
-
-
-class CallbackReporter(Reporter):
-    """A reporter that passes all on to another one, and the epochs of a training run to callbacks.
-
-    Args:
-        reporter: The other reporter.
-        callbacks: The callbacks.
-    """
-
-    def __init__(self, reporter: Reporter, callbacks: "Sequence[TrainingCallback]"):
-        self.reporter, self.callbacks = reporter, callbacks
-
-    def note(self, text: str) -> None:
-        self.reporter.note(text)
-
-    def warn(self, text: str) -> None:
-        self.reporter.warn(text)
-
-    @contextmanager
-    def working(self, text: str) -> Generator[None]:
-        with self.reporter.working(text):
-            yield
-
-    @contextmanager
-    def training(
-        self, run_config: "RunConfig", primary_metric: str, unit: str
-    ) -> "Generator[Callable[[EpochReport], None]]":
-        from headwise.training.callbacks import notifying
-
-        for callback in self.callbacks:
-            callback.on_start(run_config.to_json())
-        with self.reporter.training(run_config, primary_metric, unit) as report:
-            yield notifying(self.callbacks, report)
-
-    def stage(self, text: str) -> None:
-        self.reporter.stage(text)
-
-    @contextmanager
-    def teacher_progress(self) -> Generator[ProgressCallback]:
-        with self.reporter.teacher_progress() as report:
-            yield report
-
-    def message(self, message: "ReportMessage") -> None:
-        self.reporter.message(message)

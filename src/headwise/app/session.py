@@ -14,7 +14,6 @@ from headwise.artifacts.model_folder import is_headwise_folder
 from headwise.artifacts.onnx.onnx_errors import NotInstalledError, installed
 from headwise.artifacts.runtime_load import load_for_prediction, needs_torch
 from headwise.core.allocator import resume_collection
-from headwise.core.config import JsonMapping
 from headwise.core.folder_layout import EXPORTED
 from headwise.core.threads import limit_threads, usable_threads
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
@@ -123,18 +122,8 @@ class PredictionSession(TaskSession):
         self.schema = TextSchema(labels, None, columns) if labels or columns else None
         self._prediction_type = prediction_type(label_type)
 
-    def predictor(self, batch_tokens: int, reading: JsonMapping, unsure: str | None) -> Predictor:
-        predictor = self._prediction_type.predictor_type()(
-            self.model, self.item_type.nouns, batch_tokens, reading
-        )
-        predictor.usual = self.info.metrics.unknown_words
-        if unsure is not None:
-            if not (self.item_type.label_type.one_label or self.item_type.has_tags):
-                return self._with_torch("a confidence threshold").predictor(batch_tokens, reading, unsure)
-            from headwise.metrics.operating_points import confidence_threshold
-
-            predictor.least = confidence_threshold(unsure, self.info.metrics.risk_coverage)
-        return predictor
+    def predictor_type(self) -> type[Predictor]:
+        return self._prediction_type.predictor_type()
 
     def explain(self, items: Sequence[object]) -> "list[Explanation]":
         model = self.model

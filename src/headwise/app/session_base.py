@@ -120,13 +120,37 @@ class Session(ABC):
             return []
         return [f"--parses {parses}: not used, as no head of the model uses dependency trees"]
 
-    @abstractmethod
     def predictor(self, batch_tokens: int, reading: JsonMapping, unsure: str | None) -> Predictor:
         """A predictor of the model; see `headwise.app.workflows.predict.predict_file`.
 
         Raises:
             ConfigError: Such models give no predictions, or have no such confidence threshold.
         """
+        predictor = self.predictor_type()(self.model, self.item_type.nouns, batch_tokens, reading)
+        predictor.usual = self.info.metrics.unknown_words
+        if unsure is not None:
+            predictor.least = self.confidence_threshold(unsure)
+        return predictor
+
+    @abstractmethod
+    def predictor_type(self) -> type[Predictor]:
+        """The class of `predictor`."""
+
+    def confidence_threshold(self, criterion: str) -> float:
+        """The confidence threshold of selective prediction: a probability, or `precision=` and the share of
+        what is sure that is to be right.
+
+        Raises:
+            ConfigError: It is neither, the model does not reach that precision, or its predictions have no
+                such probability.
+        """
+        if not (self.item_type.label_type.one_label or self.item_type.has_tags):
+            from headwise.models.tasks import find_task
+
+            raise find_task(self.task_name).no_threshold_error()
+        from headwise.metrics.operating_points import confidence_threshold
+
+        return confidence_threshold(criterion, self.info.metrics.risk_coverage)
 
     @abstractmethod
     def explain(self, items: Sequence[object]) -> "list[Explanation]":
@@ -236,18 +260,10 @@ class TaskSession(Session):
         self.task.check_labels(model, data, str(self.folder))
         return data, outside
 
-    def predictor(self, batch_tokens: int, reading: JsonMapping, unsure: str | None) -> Predictor:
+    def predictor_type(self) -> type[Predictor]:
         if self.task.predictor is None:
             raise self.task.no_prediction_error()
-        predictor = self.task.predictor(self.model, self.item_type.nouns, batch_tokens, reading)
-        predictor.usual = self.info.metrics.unknown_words
-        if unsure is not None:
-            predictor.least = self.confidence_threshold(unsure)
-        return predictor
-
-    def confidence_threshold(self, criterion: str) -> float:
-        """The confidence threshold of selective prediction, see `Task.confidence_threshold`."""
-        return self.task.confidence_threshold(criterion, self.info.metrics.risk_coverage)
+        return self.task.predictor
 
     def evaluate(self, items: Any) -> Any:
         """The evaluation of the model on items with their true answers."""

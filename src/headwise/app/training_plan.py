@@ -141,7 +141,10 @@ class TrainingPlan:
         """Train the model; see `headwise.training.fit.fit_model` for the arguments."""
         from headwise.training.fit import fit_model  # with it comes torch
 
-        refit_parts = None if self.data.distillation is None else self._train_plus_dev
+        distillation = self.data.distillation
+        refit_parts = (
+            None if distillation is None else lambda _: self.limit.apply(distillation.train_plus_dev())
+        )
         return fit_model(
             self.task,
             self.parts,
@@ -153,11 +156,6 @@ class TrainingPlan:
             report=report,
             stage=stage,
         )
-
-    def _train_plus_dev(self, parts: DataParts) -> DataParts:
-        """Training and dev data of a run with a teacher, for the refit."""
-        distillation = self.data.distillation
-        return parts if distillation is None else self.limit.apply(distillation.train_plus_dev(parts))
 
     def overlaps(self, *, between_parts: bool = True) -> tuple[PartOverlap, ...]:
         """Dev and test items that the run also learns from, which make scores optimistic: from the other

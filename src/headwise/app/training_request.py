@@ -4,8 +4,9 @@
 Estimators, searches, learning curves and `headwise.app.workflows.train.TrainingJob` all start so.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,27 +48,23 @@ class SettingsSources:
 
     Args:
         parts: The data.
+
+    Attributes:
+        vectors: The word vectors of a file, see `load_vectors`.
+        base: The base of a name, for the training texts cut by a tokenizer; and a note, see `choose_base`.
     """
 
     def __init__(self, parts: DataParts):
         self.parts = parts
-        self._vectors = dict[str, WordVectors]()
-        self._bases = dict[tuple[str, str], tuple[StaticEmbeddings | None, str]]()
+        self.vectors: Callable[[str], WordVectors] = cache(load_vectors)
+        self.base: Callable[[str, str], tuple[StaticEmbeddings | None, str]] = cache(self._base)
 
-    def vectors(self, file: str) -> WordVectors:
-        """The word vectors of a file; see `load_vectors`."""
-        if file not in self._vectors:
-            self._vectors[file] = load_vectors(file)
-        return self._vectors[file]
-
-    def base(self, name: str, tokenizer: str) -> tuple[StaticEmbeddings | None, str]:
+    def _base(self, name: str, tokenizer: str) -> tuple[StaticEmbeddings | None, str]:
         """The base for the tokens of the training texts, and a note; see `choose_base`."""
-        key = name, tokenizer
-        if key not in self._bases:
-            cut, item_type = get_tokenizer(tokenizer).words, self.parts.item_type
-            texts = (words for item in self.parts.train for words in item_type.words(item, cut))
-            self._bases[key] = choose_base(name, texts)
-        return self._bases[key]
+        cut, item_type = get_tokenizer(tokenizer).words, self.parts.item_type
+        return choose_base(
+            name, (words for item in self.parts.train for words in item_type.words(item, cut))
+        )
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from copy import deepcopy
 from numbers import Integral
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Protocol, Self
+from typing import Any, ClassVar, Generic, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -303,15 +303,6 @@ def training_folder() -> Generator[Path]:
         raise KeyboardInterrupt from None
 
 
-class FittedEstimator(Protocol):
-    """What the methods of a mixin need of the estimator."""
-
-    @property
-    def model_(self) -> Any: ...
-
-    def _items(self, X: Inputs) -> Sequence[Any]: ...
-
-
 class EmbeddingMethods(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """The methods of estimators that turn texts or pairs of texts into vectors.
 
@@ -320,7 +311,7 @@ class EmbeddingMethods(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     encoder was trained on, which tell their labels better than those of new texts do.
     """
 
-    def encode(self: FittedEstimator, X: Inputs) -> NDArray[np.float32]:
+    def encode(self: Any, X: Inputs) -> NDArray[np.float32]:
         """The vector of each text or pair that the layers above the encoder read, `[items, features]`."""
         check_is_fitted(self, "model_")
         return self.model_.embeddings(self.model_.encoded(self._items(X)))
@@ -328,14 +319,14 @@ class EmbeddingMethods(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     transform = encode
 
     @property
-    def _n_features_out(self: FittedEstimator) -> int:
+    def _n_features_out(self: Any) -> int:
         return self.model_.embedding_size  # `get_feature_names_out`: textclassifier0, textclassifier1 ...
 
 
 class NoveltyMethods:
     """Novelty detection, for a model fitted with `recipe={"unknown": {"detect": True}}`."""
 
-    def novelty_score(self: FittedEstimator, X: Inputs) -> NDArray[np.float64]:
+    def novelty_score(self: Any, X: Inputs) -> NDArray[np.float64]:
         """How unlike the training texts each text is, `[texts]`: 0 is the median of held-out texts of the
         labels, 1 their standard deviation, higher is less like them.
 
@@ -345,14 +336,12 @@ class NoveltyMethods:
         check_is_fitted(self, "model_")
         return item_novelty(self.model_, self._items(X))
 
-    def score_samples(self: FittedEstimator, X: Inputs) -> NDArray[np.float64]:
+    def score_samples(self: Any, X: Inputs) -> NDArray[np.float64]:
         """The negative of `novelty_score`, `[texts]`: lower is less like the training texts, as in
         scikit-learn's outlier detectors."""
-        check_is_fitted(self, "model_")
-        return -item_novelty(self.model_, self._items(X))
+        return -self.novelty_score(X)
 
-    def predict_unknown(self: FittedEstimator, X: Inputs) -> NDArray[np.bool_]:
+    def predict_unknown(self: Any, X: Inputs) -> NDArray[np.bool_]:
         """Whether each text is like none of the training texts (out of scope), `[texts]`."""
-        check_is_fitted(self, "model_")
-        scores = item_novelty(self.model_, self._items(X))
+        scores = self.novelty_score(X)
         return self.model_.novelty.is_unknown(scores)

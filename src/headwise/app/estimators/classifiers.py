@@ -68,9 +68,7 @@ class LabelEstimator(EmbeddingMethods, ClassifierMixin, TextEstimator[LabelModel
     def predict_proba(self, X: Inputs) -> np.ndarray:
         """Calibrated probabilities, float64 `[items, classes]`, in the order of `classes_`."""
         check_is_fitted(self, "model_")
-        names = list(self.model_.labels)
-        columns = [names.index(str(label)) for label in self.classes_]
-        return self.model_.predict_proba(self._items(X))[:, columns]
+        return self.model_.predict_proba(self._items(X))[:, self._columns]
 
     def predict_log_proba(self, X: Inputs) -> NDArray[np.float64]:
         """Logarithms of the calibrated probabilities, `[items, classes]`; finite where a probability is
@@ -87,9 +85,13 @@ class LabelEstimator(EmbeddingMethods, ClassifierMixin, TextEstimator[LabelModel
         """Calibrated logits, `[items, classes]`, in the order of `classes_`."""
         check_is_fitted(self, "model_")
         model: Any = self.model_
-        names = list(model.labels)
-        columns = [names.index(str(label)) for label in self.classes_]
-        return model.calibrated(model.logits(model.encoded(self._items(X))))[:, columns]
+        return model.calibrated(model.logits(model.encoded(self._items(X))))[:, self._columns]
+
+    @property
+    def _columns(self) -> list[int]:
+        """The index of each of `classes_` among the labels of the model."""
+        names = list(self.model_.labels)
+        return [names.index(str(label)) for label in self.classes_]
 
     def _layers(self) -> tuple[JsonObject, JsonObject]:
         recipe, argument_sections = super()._layers()

@@ -162,16 +162,10 @@ class PairEstimator(TextEstimator[ModelType]):
         if len(names := _column_names(X)) == 2:
             self.feature_names_in_ = np.array(names, dtype=object)
 
-    def _fit(
-        self,
-        items: Sequence[object],
-        dev: Sequence[object] | None,
-        labels: Sequence[str] = (),
-        **training: Any,
-    ) -> Self:
+    def _fit(self, *arguments: Any, **training: Any) -> Self:
         if names := self._trained_columns():
             training["columns"] = dict(zip(_NAMED, names, strict=True))
-        return super()._fit(items, dev, labels, **training)
+        return super()._fit(*arguments, **training)
 
     def _take(self, model: ModelType, info: ModelInfo) -> None:
         super()._take(model, info)

@@ -87,16 +87,10 @@ class TableEstimator(TextEstimator[ModelType]):
         super()._take(model, info)
         self._tabular = model.config.linear_model.tabular_columns
 
-    def _fit(
-        self,
-        items: Sequence[object],
-        dev: Sequence[object] | None,
-        labels: Sequence[str] = (),
-        **training: Any,
-    ) -> Self:
+    def _fit(self, *arguments: Any, **training: Any) -> Self:
         if self.text_column is not None:
             training["columns"] = {"text_column": self.text_column}
-        return super()._fit(items, dev, labels, **training)
+        return super()._fit(*arguments, **training)
 
     def _learn_columns(self, X: Inputs) -> None:
         """Find the types of the columns beside the text, before anything else is read of the training X.

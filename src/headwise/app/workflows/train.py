@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from headwise.app.configuration import Sections
 from headwise.app.model_columns import columns_used
-from headwise.app.reporter import NULL_REPORTER, CallbackReporter, Reporter
+from headwise.app.reporter import NULL_REPORTER, Reporter
 from headwise.app.training_checks import (
     TEACHER_CACHE,
     apply_line_lists,
@@ -42,7 +42,7 @@ from headwise.data.findings import count
 from headwise.data.items.parses import NO_PARSES, ParseFiles
 from headwise.data.splits.contamination import repetition_warning
 from headwise.nn.encoders.encoder_configs import encoder_name
-from headwise.training.callbacks import TrainingCallback, check_callbacks
+from headwise.training.callbacks import TrainingCallback, check_callbacks, notifying
 
 if TYPE_CHECKING:
     from headwise.app.distillation import DistillationSettings
@@ -62,6 +62,7 @@ class TrainingJob:
     overwrite: bool = False
     baseline: bool = True
     reporter: Reporter = NULL_REPORTER
+    callbacks: Sequence[TrainingCallback] = ()
 
     def run(self) -> "TrainingReport":
         """All stages.
@@ -94,6 +95,7 @@ class TrainingJob:
                 resume=self.resume and contents == "run",
                 baseline=self.baseline,
                 reporter=self.reporter,
+                callbacks=self.callbacks,
                 files=self.files,
             )
             for warning in plan.warnings(report.fitted):
@@ -163,6 +165,7 @@ def fit_evaluate_save(
     resume: bool = False,
     baseline: bool = True,
     reporter: Reporter = NULL_REPORTER,
+    callbacks: Sequence[TrainingCallback] = (),
     files: TrainingFiles | None = None,
 ) -> "TrainingReport":
     """Train a model as planned, evaluate it on the test items, and save it.
@@ -173,6 +176,7 @@ def fit_evaluate_save(
         resume: Whether to resume the run in the folder.
         baseline: Also fit the baseline.
         reporter: Receives messages and progress.
+        callbacks: Objects that follow the epochs.
         files: The files that the data are from, whose names the model folder records.
     """
     from headwise.app.training_report import evaluate_run  # with these comes torch
@@ -184,8 +188,11 @@ def fit_evaluate_save(
     if repeated := repetition_warning(gold_parts.item_type, gold_parts.test, "test "):
         reporter.warn(repeated)
     primary_metric = task.primary_metric(plan.parts, plan.run_config.model)
+    for callback in callbacks:
+        callback.on_start(plan.run_config.to_json())
     with reporter.training(plan.run_config, primary_metric, task.unit(plan.parts)) as progress:
-        result = plan.fit(output / RUN_FOLDER, resume=resume, report=progress, stage=reporter.stage)
+        report_epoch = notifying(callbacks, progress)
+        result = plan.fit(output / RUN_FOLDER, resume=resume, report=report_epoch, stage=reporter.stage)
         reporter.stage("evaluating on test" + ", and a baseline" * baseline)
         with scratch_folder(output / RUN_FOLDER):
             report = evaluate_run(plan, result, overlaps, baseline=baseline)
@@ -269,7 +276,8 @@ def train_files(
             resume=resume,
             overwrite=overwrite,
             baseline=baseline,
-            reporter=CallbackReporter(reporter, callbacks) if callbacks else reporter,
+            reporter=reporter,
+            callbacks=callbacks,
         )
         report = job.run()
     for callback in callbacks:

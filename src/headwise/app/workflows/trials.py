@@ -34,8 +34,8 @@ SCORING_VERSION = 2
 """Increased whenever the same settings give other results, as the evaluation changes. The oldest logs have
 no version."""
 _DIVERGED, _COST = "HW404", 1e3
-_PLANNED = "name", "encoder"  # settings of the base that the defaults of other settings depend on
 """Error code of a diverged training run, and its loss for each item."""
+_PLANNED = "name", "encoder"  # settings of the base that the defaults of other settings depend on
 _LEAST_FOLDS = 5
 
 
@@ -216,7 +216,8 @@ class TrialLog:
         self.path, self.all_parts, self.seconds = path, dict[str, MetricParts](), 0.0
         self.notes: tuple[str, ...] = ()
         text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
-        if text and _has_other_scoring(text.splitlines()[0], key):
+        saved, judging = _search_key(text.partition("\n")[0]), {"judging": key.get("judging")}
+        if saved.get("judging") != key.get("judging") and saved | judging == json.loads(json.dumps(key)):
             message = "its runs were scored by another version of headwise, so the search starts over"
             text, self.notes = "", (f"{path}: {message}",)
         first, *lines = text.splitlines() or [""]
@@ -224,9 +225,10 @@ class TrialLog:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(json.dumps(key) + "\n", encoding="utf-8")
         elif first != json.dumps(key):
+            unlike = f": {differences(saved, key)}" if saved else ""
             raise HeadwiseError(
-                f"{path}: the runs of another search{_search_difference(first, key)}. Search with the same "
-                "data and settings, or give another --output",
+                f"{path}: the runs of another search{unlike}. Search with the same data and settings, or "
+                "give another --output",
                 code="HW403",
             )
         elif not text.endswith("\n"):  # the last line was cut off
@@ -253,22 +255,10 @@ class TrialLog:
         self.seconds += seconds
 
 
-def _search_difference(line: str, key: JsonMapping) -> str:
-    """The difference between the search of a log's first line and another one; "" if the line is
-    damaged."""
+def _search_key(line: str) -> JsonObject:
+    """What identifies the search of a log's first line; empty if the line is damaged."""
     try:
         saved = json.loads(line)
     except (ValueError, RecursionError):
-        return ""
-    return f": {differences(saved, key)}" if isinstance(saved, dict) else ""
-
-
-def _has_other_scoring(line: str, key: JsonMapping) -> bool:
-    """Whether the search of a log's first line differs in its scoring version only."""
-    try:
-        saved = json.loads(line)
-    except (ValueError, RecursionError):
-        return False
-    if not isinstance(saved, dict) or saved.get("judging") == key.get("judging"):
-        return False
-    return {**saved, "judging": None} == {**json.loads(json.dumps(key)), "judging": None}
+        return {}
+    return saved if isinstance(saved, dict) else {}

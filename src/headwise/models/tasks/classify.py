@@ -30,7 +30,7 @@ from headwise.metrics.classification_scores import (
     score_labels,
 )
 from headwise.metrics.novelty import NoveltyScores
-from headwise.metrics.operating_points import confidence_threshold, parse_operating_points
+from headwise.metrics.operating_points import parse_operating_points
 from headwise.metrics.thresholds import predict_labels
 from headwise.models.explanation import Explanation
 from headwise.models.label_evaluation import SingleLabelEvaluation, evaluate_labels, label_shift_messages
@@ -227,9 +227,6 @@ class LabelTask(
         ranked = np.sort(chances, axis=1)
         guesses = [model.labels[number] for number in predict_labels(chances, model.thresholds)]
         return guesses, 1 - (ranked[:, -1] - ranked[:, -2])
-
-    def confidence_threshold(self, criterion: str, risk_coverage: object) -> float:
-        return confidence_threshold(criterion, risk_coverage)
 
     def metric_table(self, scores: JsonMapping) -> MetricTable:
         of = self.item_type.nouns.many

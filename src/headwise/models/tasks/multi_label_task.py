@@ -210,8 +210,8 @@ class MultiLabelTask(Task["MultiLabelModel", Sequence[Example], Dataset[Example]
         guesses = [model.separator.join(np.array(model.labels)[row]) for row in rows]
         return guesses, 1 - far.min(axis=1)
 
-    def confidence_threshold(self, criterion: str, risk_coverage: object) -> float:
-        raise ConfigError(
+    def no_threshold_error(self) -> ConfigError:
+        return ConfigError(
             "--unsure is for models that choose one of several labels; predictions of label sets have the "
             "probability of each label (probability:NAME): leave to people what is near its threshold there"
         )

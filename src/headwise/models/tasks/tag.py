@@ -21,7 +21,7 @@ from headwise.linear.tag_crf import SPELLING_CRF, fit_crf
 from headwise.metrics.classification_scores import selective_scores
 from headwise.metrics.label_quality import tag_uncertainty
 from headwise.metrics.metric_keys import SELECTIVE_PREDICTION
-from headwise.metrics.operating_points import RiskCoverageCurve, confidence_threshold
+from headwise.metrics.operating_points import RiskCoverageCurve
 from headwise.metrics.span_errors import KINDS, SpanError
 from headwise.metrics.tag_schemes import Detection, Scheme, convert_tags, detect_scheme
 from headwise.models.explanation import Explanation
@@ -112,9 +112,6 @@ class TagTask(Task["TagModel", Sequence[TaggedSentence], TaggedData, TagEvaluati
         from headwise.training.tagging_objective import TagEnsembleFitter
 
         return TagEnsembleFitter(objective, lambda: _dev_scores(objective.model, objective.dev))
-
-    def confidence_threshold(self, criterion: str, risk_coverage: object) -> float:
-        return confidence_threshold(criterion, risk_coverage)
 
     def selective_scores(
         self,

@@ -281,18 +281,9 @@ class TaskEvaluation(TaskType[Model, Items, File, Evaluation]):
         """
         raise ConfigError(f"suggest works for classifiers and taggers only, not for a {self.title}")
 
-    def confidence_threshold(self, criterion: str, risk_coverage: object) -> float:
-        """The confidence threshold for selective prediction.
-
-        Args:
-            criterion: A probability, or `precision=` and the share of what is sure that is to be right.
-            risk_coverage: The risk-coverage curve that the folder of the model has.
-
-        Raises:
-            ConfigError: The criterion is neither, the model does not reach that precision, or the task has
-                no such probability.
-        """
-        raise ConfigError(
+    def no_threshold_error(self) -> ConfigError:
+        """The error to raise where predictions have no probability for selective prediction."""
+        return ConfigError(
             "--unsure is for models that choose one of several labels and for taggers, not for a "
             f"{self.title}"
         )
