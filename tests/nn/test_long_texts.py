@@ -125,7 +125,7 @@ def test_cut_short_only_on_request_and_counted(task):
             assert evaluate_labels(model, pairs, np.zeros(5, int)).reading.cut_texts == 4
             return
         case _:
-            from headwise.models.multi_label_evaluation import evaluate_multi_label
+            from headwise.models.label_evaluation import evaluate_multi_label
 
             found = evaluate_multi_label(model, texts, np.zeros((5, 3), bool))
     assert (found.reading.cut_texts, found.to_json()["cut_texts"]) == (2, 2)

@@ -3,8 +3,7 @@
 from headwise.core.config import JsonMapping, is_number, lookup
 from headwise.core.errors import ConfigError
 from headwise.metrics.perplexity import LanguageScores, MaskedScores
-from headwise.models.label_evaluation import NumberEvaluation, SingleLabelEvaluation
-from headwise.models.multi_label_evaluation import MultiLabelEvaluation
+from headwise.models.label_evaluation import MultiLabelEvaluation, NumberEvaluation, SingleLabelEvaluation
 from headwise.models.tag_evaluation import TagEvaluation
 
 Evaluation = (

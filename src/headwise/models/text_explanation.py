@@ -9,8 +9,8 @@ prediction most is reported.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Protocol
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +18,9 @@ from numpy.typing import NDArray
 from headwise.core.activations import log_softmax, softmax
 from headwise.data.columns.tabular_columns import TabularRow
 from headwise.data.items.examples import Example
-from headwise.metrics.target_scale import Scale
 from headwise.metrics.thresholds import predict_labels
 from headwise.models.explanation import ColumnAttribution, Explanation, SurfaceAttribution, WordAttribution
 from headwise.models.word_attributions import (
-    AttributedModel,
     EncodedItem,
     attribute_columns,
     attribute_surface_features,
@@ -40,57 +38,8 @@ PredictFunction = Callable[[Sequence[EncodedItem], NDArray[np.int64]], NDArray[n
 probability of the explained label, or the predicted number, `[items]`."""
 
 
-class LabelModel(AttributedModel, Protocol):
-    """A model with calibrated probabilities of labels. (Attributes that its `outputs` hold are descriptors,
-    which fit no protocol: callers cast.)"""
-
-    @property
-    def labels(self) -> tuple[str, ...]: ...
-
-    @property
-    def temperature(self) -> float: ...
-
-    def logits(self, encoded: Sequence[EncodedItem], /) -> NDArray[np.floating]:
-        """The outputs before calibration, `[items, labels]`."""
-        ...
-
-    def calibrated(self, logits: NDArray[np.floating], /) -> NDArray[np.float64]:
-        """Logits `[items, labels]` -> calibrated logits."""
-        ...
-
-    def probabilities(self, logits: NDArray[np.floating], /) -> NDArray[np.floating]:
-        """Logits `[items, labels]` -> calibrated probabilities."""
-        ...
-
-
-class SingleLabelModel(LabelModel, Protocol):
-    """A model that predicts one of several labels."""
-
-    @property
-    def thresholds(self) -> list[float] | None: ...
-
-
-class LabelSetModel(LabelModel, Protocol):
-    """A model that predicts a set of labels."""
-
-    def chosen_labels(self, probabilities: NDArray[np.floating], /) -> NDArray[np.bool_]:
-        """Whether each label is predicted, `[items, labels]`."""
-        ...
-
-
-class NumberModel(AttributedModel, Protocol):
-    """A model that predicts numbers."""
-
-    @property
-    def scale(self) -> Scale: ...
-
-    def scores(self, encoded: Sequence[EncodedItem], /) -> NDArray[np.floating]:
-        """The predicted numbers, `[items]`."""
-        ...
-
-
 def add_removal_effects(
-    model: AttributedModel,
+    model: Any,
     explanations: Sequence[Explanation],
     predict: PredictFunction,
     rows: Sequence[TabularRow | None] = (),
@@ -148,11 +97,20 @@ def _join_texts(before: str, after: str) -> str:
     return before + " " * (before[-1:].isalnum() and after[:1].isalnum()) + after
 
 
-@dataclass(frozen=True)
-class _Explained:
-    """The predictions to explain; an item may have several.
+def _explanations(
+    model: Any,
+    encoded: Sequence[EncodedItem],
+    items: np.ndarray,
+    predictions: Sequence[str],
+    chances: Sequence[float | None],
+    margins: np.ndarray,
+    output_weights: np.ndarray,
+    predict: PredictFunction,
+) -> list[Explanation]:
+    """The explanations of predictions; an item may have several.
 
-    Attributes:
+    Args:
+        model: The model.
         encoded: The encoded item of each prediction.
         items: The index of the item of each prediction.
         predictions: The predicted labels, or numbers as they are written.
@@ -162,50 +120,39 @@ class _Explained:
         output_weights: The factors of the outputs in these quantities, `[predictions, outputs]`.
         predict: Predicts again, without some words.
     """
-
-    encoded: Sequence[EncodedItem]
-    items: np.ndarray
-    predictions: Sequence[str]
-    chances: Sequence[float | None]
-    margins: np.ndarray
-    output_weights: np.ndarray
-    predict: PredictFunction
-
-    def explanations(self, model: AttributedModel) -> list[Explanation]:
-        """The explanation of each prediction."""
-        arguments = model, self.encoded, self.output_weights
-        surface, columns = attribute_surface_features(*arguments), attribute_columns(*arguments)
-        explanations = []
-        for number, parts in enumerate(attribute_words(*arguments)):
-            sides = _sides(self.encoded[number])
-            words = _word_attributions(model, sides, parts)
-            of_surface = None if surface is None else SurfaceAttribution.of(surface[number])
-            of_columns = ()
-            if columns is not None and sides[0].row is not None:
-                of_columns = _column_attributions(sides[0].row, columns[number])
-            margin = float(self.margins[number])
-            rest = margin - sum(word.attribution for word in words)
-            rest -= of_surface.attribution if of_surface else 0.0
-            rest -= sum(column.attribution for column in of_columns)
-            explanations.append(
-                Explanation(
-                    int(self.items[number]),
-                    tuple(text.text for text in sides),
-                    self.predictions[number],
-                    self.chances[number],
-                    margin,
-                    rest,
-                    words,
-                    surface_features=of_surface,
-                    columns=of_columns,
-                )
+    arguments = model, encoded, output_weights
+    surface, columns = attribute_surface_features(*arguments), attribute_columns(*arguments)
+    explanations = []
+    for number, parts in enumerate(attribute_words(*arguments)):
+        sides = _sides(encoded[number])
+        words = _word_attributions(model, sides, parts)
+        of_surface = None if surface is None else SurfaceAttribution.of(surface[number])
+        of_columns = ()
+        if columns is not None and sides[0].row is not None:
+            of_columns = _column_attributions(sides[0].row, columns[number])
+        margin = float(margins[number])
+        rest = margin - sum(word.attribution for word in words)
+        rest -= of_surface.attribution if of_surface else 0.0
+        rest -= sum(column.attribution for column in of_columns)
+        explanations.append(
+            Explanation(
+                int(items[number]),
+                tuple(text.text for text in sides),
+                predictions[number],
+                chances[number],
+                margin,
+                rest,
+                words,
+                surface_features=of_surface,
+                columns=of_columns,
             )
-        rows = [item.row for item in self.encoded if isinstance(item, EncodedText)]
-        reads_columns = bool(model.config.linear_model.tabular)
-        return add_removal_effects(model, explanations, self.predict, rows if reads_columns else ())
+        )
+    rows = [item.row for item in encoded if isinstance(item, EncodedText)]
+    reads_columns = bool(model.config.linear_model.tabular)
+    return add_removal_effects(model, explanations, predict, rows if reads_columns else ())
 
 
-def explain_labels(model: SingleLabelModel, encoded: Sequence[EncodedItem]) -> list[Explanation]:
+def explain_labels(model: Any, encoded: Sequence[EncodedItem]) -> list[Explanation]:
     """Explanations of the labels that a classifier predicts for texts or pairs.
 
     The margin of the label y is `z_y - sum_k q_k z_k` with the calibrated logits z and the probability q_k
@@ -222,11 +169,12 @@ def explain_labels(model: SingleLabelModel, encoded: Sequence[EncodedItem]) -> l
     predictions = [model.labels[number] for number in chosen.tolist()]
     output_weights /= model.temperature
     predict = _probabilities(model, chosen)
-    explained = _Explained(encoded, rows, predictions, chances.tolist(), margins, output_weights, predict)
-    return explained.explanations(model)
+    return _explanations(
+        model, encoded, rows, predictions, chances.tolist(), margins, output_weights, predict
+    )
 
 
-def explain_multi_label(model: LabelSetModel, encoded: Sequence[EncodedItem]) -> list[Explanation]:
+def explain_multi_label(model: Any, encoded: Sequence[EncodedItem]) -> list[Explanation]:
     """Explanations of each predicted label of texts; for a text without predicted labels, of its most
     probable label. The margin is the log-odds of the label."""
     outputs = model.logits(encoded)
@@ -239,11 +187,10 @@ def explain_multi_label(model: LabelSetModel, encoded: Sequence[EncodedItem]) ->
     predictions = [model.labels[label] for label in labels.tolist()]
     chances, margins = probabilities[items, labels].tolist(), logits[items, labels]
     repeated, predict = [encoded[item] for item in items.tolist()], _probabilities(model, labels)
-    explained = _Explained(repeated, items, predictions, chances, margins, output_weights, predict)
-    return explained.explanations(model)
+    return _explanations(model, repeated, items, predictions, chances, margins, output_weights, predict)
 
 
-def _probabilities(model: LabelModel, labels: np.ndarray) -> PredictFunction:
+def _probabilities(model: Any, labels: np.ndarray) -> PredictFunction:
     """A function that returns the probability of each explanation's label."""
 
     def predict(encoded: Sequence[EncodedItem], numbers: NDArray[np.int64]) -> NDArray[np.floating]:
@@ -252,7 +199,7 @@ def _probabilities(model: LabelModel, labels: np.ndarray) -> PredictFunction:
     return predict
 
 
-def explain_numbers(model: NumberModel, encoded: Sequence[EncodedItem]) -> list[Explanation]:
+def explain_numbers(model: Any, encoded: Sequence[EncodedItem]) -> list[Explanation]:
     """Explanations of the numbers that a model predicts for texts or pairs."""
     numbers = model.scores(encoded)
     output_weights = np.full((len(numbers), 1), model.scale.deviation)
@@ -260,8 +207,7 @@ def explain_numbers(model: NumberModel, encoded: Sequence[EncodedItem]) -> list[
     deviations, items = numbers - model.scale.mean, np.arange(len(numbers))
     predict: PredictFunction = lambda encoded, _: model.scores(encoded)  # noqa: E731
     chances = [None] * len(predictions)
-    explained = _Explained(encoded, items, predictions, chances, deviations, output_weights, predict)
-    return explained.explanations(model)
+    return _explanations(model, encoded, items, predictions, chances, deviations, output_weights, predict)
 
 
 def _sides(item: EncodedItem) -> tuple[EncodedText, ...]:
@@ -270,7 +216,7 @@ def _sides(item: EncodedItem) -> tuple[EncodedText, ...]:
 
 
 def _word_attributions(
-    model: AttributedModel, sides: Sequence[EncodedText], parts: Mapping[str, NDArray[np.floating]]
+    model: Any, sides: Sequence[EncodedText], parts: Mapping[str, NDArray[np.floating]]
 ) -> tuple[WordAttribution, ...]:
     """The attribution of each word of a text or pair.
 

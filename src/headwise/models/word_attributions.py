@@ -15,7 +15,7 @@ with the square of the text length.
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Protocol, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,73 +31,16 @@ from headwise.linear.attributions import (
     vector_attributions,
 )
 from headwise.linear.linear_model import LinearModel
-from headwise.linear.pair_features import NUMBERS, PairSide
+from headwise.linear.pair_features import NUMBERS
 from headwise.linear.tabular_features import column_slices, tabular_features
-from headwise.nn.networks.model_config import ModelConfig
-from headwise.text.text_features import EncodedPair, EncodedText, TextFeatures
+from headwise.text.text_features import EncodedPair, EncodedText
 
 EncodedItem = EncodedText | EncodedPair
-
-
-class LinearMember(Protocol):
-    """The linear model of an ensemble."""
-
-    @property
-    def form(self) -> bool:
-        """Whether it reads surface features."""
-        ...
-
-    @property
-    def vectors(self) -> int:
-        """Dimensions of the vectors of texts that it reads; 0 if it reads none."""
-        ...
-
-    def contents(self) -> LinearModel:
-        """The linear model as arrays."""
-        ...
-
-
-class AttributedModel(Protocol):
-    """A model of texts or pairs, with PyTorch or without, whose predictions are attributed to words."""
-
-    @property
-    def config(self) -> ModelConfig: ...
-
-    @property
-    def features(self) -> TextFeatures: ...
-
-    @property
-    def linear_model(self) -> LinearMember | None: ...
-
-    @property
-    def linear_weight(self) -> float: ...
-
-    @property
-    def encoder_weight(self) -> float: ...
-
-    def encoded(self, items: Sequence[object], /) -> Sequence[EncodedItem]:
-        """Encode texts or pairs."""
-        ...
-
-
-class AttributedTextModel(Protocol):
-    """A model of texts with a base."""
-
-    def word_contributions(self, encoded: Sequence[EncodedText]) -> list[NDArray[np.floating]]:
-        """What each word adds to the text vector, `[words, size]` for each text."""
-        ...
-
-
-class AttributedPairModel(Protocol):
-    """A model of pairs with a base."""
-
-    def pair_sides(self, encoded: Sequence[EncodedPair]) -> list[tuple[PairSide, PairSide]]:
-        """The inputs of `headwise.linear.pair_features.dense_pair_features` for each pair."""
-        ...
+"""A text or a pair of texts, as a model has encoded it."""
 
 
 def attribute_words(
-    model: AttributedModel, encoded: Sequence[EncodedItem], output_weights: NDArray[np.float64]
+    model: Any, encoded: Sequence[EncodedItem], output_weights: NDArray[np.float64]
 ) -> list[dict[str, Doubles]]:
     """The attribution of each word to `output_weights @ logits`, by the parts of the model with a nonzero
     weight.
@@ -118,15 +61,12 @@ def attribute_words(
 
         parts |= encoder_parts(model, encoded, encoder_output_weights)
     if model.linear_model is not None and model.linear_weight:
-        linear_output_weights = output_weights * model.linear_weight
-        parts["linear_model"] = _linear_attributions(
-            model, model.linear_model, encoded, linear_output_weights
-        )
+        parts["linear_model"] = _linear_attributions(model, encoded, output_weights * model.linear_weight)
     return [{name: rows[number] for name, rows in parts.items()} for number in range(len(encoded))]
 
 
 def attribute_surface_features(
-    model: AttributedModel, encoded: Sequence[EncodedItem], output_weights: NDArray[np.float64]
+    model: Any, encoded: Sequence[EncodedItem], output_weights: NDArray[np.float64]
 ) -> NDArray[np.float64] | None:
     """The attributions of the surface features of each text to `output_weights @ logits` through the
     linear model, `[texts, FORM]` (see `headwise.linear.attributions.surface_attributions`); None if it
@@ -139,7 +79,7 @@ def attribute_surface_features(
 
 
 def attribute_columns(
-    model: AttributedModel, encoded: Sequence[EncodedItem], output_weights: NDArray[np.float64]
+    model: Any, encoded: Sequence[EncodedItem], output_weights: NDArray[np.float64]
 ) -> NDArray[np.float64] | None:
     """The attributions of the columns beside each text to `output_weights @ logits` through the linear
     model, relative to an average row, `[texts, columns]`; None if the model reads no such columns."""
@@ -155,21 +95,18 @@ def attribute_columns(
 
 
 def _linear_attributions(
-    model: AttributedModel,
-    linear_model: LinearMember,
-    encoded: Sequence[EncodedItem],
-    output_weights: NDArray[np.float64],
+    model: Any, encoded: Sequence[EncodedItem], output_weights: NDArray[np.float64]
 ) -> list[Doubles]:
-    linear = linear_model.contents()
+    linear = model.linear_model.contents()
     if linear.pairs:
         pairs = cast("Sequence[EncodedPair]", encoded)
         attributions = [
             np.concatenate(pair_attributions(linear, (pair.first.text, pair.second.text), line))
             for pair, line in zip(pairs, output_weights, strict=True)
         ]
-        if linear_model.vectors:
+        if model.linear_model.vectors:
             scorers = [partial(_dense_score, linear, line) for line in output_weights]
-            sides = cast(AttributedPairModel, model).pair_sides(pairs)
+            sides = model.pair_sides(pairs)
             for of_words, more in zip(
                 attributions, leave_one_out_attributions(sides, scorers), strict=True
             ):
@@ -179,8 +116,8 @@ def _linear_attributions(
     attributions = [
         text_attributions(linear, text.text, line) for text, line in zip(texts, output_weights, strict=True)
     ]
-    if linear_model.vectors:
-        adds = cast(AttributedTextModel, model).word_contributions(texts)
+    if model.linear_model.vectors:
+        adds = model.word_contributions(texts)
         for of_words, addends, line in zip(attributions, adds, output_weights, strict=True):
             of_words[: len(addends)] += vector_attributions(linear, addends, line)[0]
     return attributions

@@ -9,7 +9,7 @@ import torch
 from headwise.artifacts import StoreError, load_model, save_model
 from headwise.data.items.examples import MultiLabelExample
 from headwise.data.items.labels import multi_hot_targets
-from headwise.models.multi_label_evaluation import evaluate_multi_label
+from headwise.models.label_evaluation import evaluate_multi_label
 from headwise.nn.encoders import MSTransformerConfig
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.networks.text_models import MultiLabelModel

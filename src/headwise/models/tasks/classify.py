@@ -56,7 +56,7 @@ from headwise.models.tasks.training_messages import (
     linear_model_message,
     threshold_messages,
 )
-from headwise.models.text_explanation import SingleLabelModel, explain_labels
+from headwise.models.text_explanation import explain_labels
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.text.vocabulary import Vocabulary
 
@@ -141,8 +141,7 @@ class LabelTask(
     def explain(self, model: Classifier, items: Sequence[Item]) -> list[Explanation]:
         if not self.item_type.sides:
             return super().explain(model, items)
-        explained = cast(SingleLabelModel, model)
-        return explain_labels(explained, explained.encoded(items))
+        return explain_labels(model, cast(Any, model).encoded(items))
 
     def primary_metric(self, parts: DataParts[Sequence[Item]], config: ModelConfig) -> str:
         return "accuracy"

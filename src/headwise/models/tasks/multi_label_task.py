@@ -4,7 +4,7 @@ from __future__ import annotations  # the models, which need torch, are loaded w
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,7 +18,11 @@ from headwise.data.splits.data_parts import DataParts
 from headwise.metrics.multi_label_scores import compare_sets, multi_label_scores, set_counts
 from headwise.metrics.novelty import NoveltyScores
 from headwise.models.explanation import Explanation
-from headwise.models.label_evaluation import label_shift_messages
+from headwise.models.label_evaluation import (
+    MultiLabelEvaluation,
+    evaluate_multi_label,
+    label_shift_messages,
+)
 from headwise.models.metric_table import (
     NOVELTY_ROWS,
     PER_CLASS_METRICS,
@@ -27,7 +31,6 @@ from headwise.models.metric_table import (
     PerClassTable,
     coverage_rows,
 )
-from headwise.models.multi_label_evaluation import MultiLabelEvaluation, evaluate_multi_label
 from headwise.models.novelty_evaluation import evaluate_novelty, novelty_messages
 from headwise.models.prediction_records import MultiLabelPredictor
 from headwise.models.report_messages import label_set_messages
@@ -43,7 +46,7 @@ from headwise.models.tasks.training_messages import (
     linear_model_message,
     operating_point_messages,
 )
-from headwise.models.text_explanation import LabelSetModel, explain_multi_label
+from headwise.models.text_explanation import explain_multi_label
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.text.vocabulary import Vocabulary
 
@@ -217,7 +220,7 @@ class MultiLabelTask(Task["MultiLabelModel", Sequence[Example], Dataset[Example]
         )
 
     def explain(self, model: MultiLabelModel, items: Sequence[Example]) -> list[Explanation]:
-        return explain_multi_label(cast(LabelSetModel, model), model.encoded(items))
+        return explain_multi_label(model, model.encoded(items))
 
     def metric_table(self, scores: JsonMapping) -> MetricTable:
         of = self.item_type.nouns.many

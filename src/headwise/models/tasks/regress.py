@@ -7,7 +7,7 @@ from __future__ import annotations  # the models, which need torch, are loaded w
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import numpy as np
 
@@ -40,7 +40,7 @@ from headwise.models.tasks.encoder_rules import TextCounts
 from headwise.models.tasks.task import Task, check_labelled, location_of
 from headwise.models.tasks.task_settings import Settings
 from headwise.models.tasks.training_messages import linear_model_message
-from headwise.models.text_explanation import NumberModel, explain_numbers
+from headwise.models.text_explanation import explain_numbers
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.text.vocabulary import Vocabulary
 
@@ -111,8 +111,7 @@ class NumberTask(
         return np.stack([errors, errors, np.ones(len(errors))], axis=1)
 
     def explain(self, model: Regressor, items: Sequence[Item]) -> list[Explanation]:
-        explained = cast(NumberModel, model)
-        return explain_numbers(explained, explained.encoded(items))
+        return explain_numbers(model, cast(Any, model).encoded(items))
 
     def guesses(
         self, parts: DataParts[Sequence[Item]], model: Regressor, *, refit: bool
