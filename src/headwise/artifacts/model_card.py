@@ -9,8 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 from headwise.artifacts.model_info import DataInfo, MetricsInfo, ModelInfo, PartInfo
-from headwise.core.config import JsonMapping, JsonObject, is_number
+from headwise.core.config import JsonMapping, JsonObject, is_number, section_of
 from headwise.core.version import __version__
+from headwise.metrics.metric_keys import NOVELTY
 from headwise.models.metric_table import MISSING, MetricTable, format_number
 from headwise.models.report_page import ReportContents, scores_fragment
 from headwise.models.tasks import find_task
@@ -68,9 +69,11 @@ def _summary(model: Any, task: TaskPresentation, dtype: str, info: ModelInfo) ->
     ]
     if "temperature" in model.FITTED.numbers:
         rows.append(("Temperature of the probabilities", f"{model.temperature:.3f}"))
-    if (novelty := info.metrics.novelty) is not None:
-        share = f"{100 * novelty.keep:.4g} % of {novelty.texts:,.0f} held-out texts are below"
-        rows.append(("Unknown texts", f"novelty score above {novelty.threshold:.3f}; {share}"))
+    detector = section_of(info.metrics.dev, NOVELTY)
+    keep, threshold, texts = (detector.get(name) for name in ("keep", "threshold", "texts"))
+    if is_number(keep) and is_number(threshold) and is_number(texts):
+        share = f"{100 * keep:.4g} % of {texts:,.0f} held-out texts are below"
+        rows.append(("Unknown texts", f"novelty score above {threshold:.3f}; {share}"))
     if info.training.finished is not None:
         rows.append(("Training finished", escape(info.training.finished)))
     if info.training.previous is not None:

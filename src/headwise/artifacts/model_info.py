@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, Self
 
 from headwise.core.config import JsonMapping, JsonObject, is_number, lookup, section_of
-from headwise.metrics.metric_keys import NOVELTY, SELECTIVE_PREDICTION
+from headwise.metrics.metric_keys import SELECTIVE_PREDICTION
 from headwise.models.report_parts import ComparisonSystem
 
 
@@ -125,29 +125,6 @@ class TrainingInfo:
 
 
 @dataclass(frozen=True)
-class NoveltyInfo:
-    """The novelty detector of a model, as fitted in training.
-
-    Attributes:
-        keep: The share of known texts that it keeps.
-        threshold: The novelty score above which a text is out of scope.
-        texts: The number of held-out texts that the threshold was fitted to.
-    """
-
-    keep: float
-    threshold: float
-    texts: float
-
-    @classmethod
-    def of(cls, data: object) -> Self | None:
-        """The detector in a JSON object; None if it has none."""
-        keep, threshold, texts = (lookup(data, name) for name in ("keep", "threshold", "texts"))
-        if not (is_number(keep) and is_number(threshold) and is_number(texts)):
-            return None
-        return cls(keep, threshold, texts)
-
-
-@dataclass(frozen=True)
 class MetricsInfo:
     """The scores of a model in its training run.
 
@@ -201,11 +178,6 @@ class MetricsInfo:
         """The fraction of unknown words in the test texts; 0 if it is not known."""
         share = lookup(self.test, "unknown_words")
         return share if is_number(share) else 0.0
-
-    @property
-    def novelty(self) -> NoveltyInfo | None:
-        """The novelty detector; None without one."""
-        return NoveltyInfo.of(self.dev.get(NOVELTY))
 
     @property
     def risk_coverage(self) -> object:

@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -63,10 +63,6 @@ class SurfaceAttribution:
         """The strongest feature and the total, as one line."""
         return f"surface features: {self.strongest} {self.attribution:+.2f}"
 
-    def to_json(self) -> JsonObject:
-        """A JSON object."""
-        return {"strongest": self.strongest, "attribution": self.attribution}
-
 
 @renamed_parameters(share="attribution")
 @dataclass(frozen=True)
@@ -87,10 +83,6 @@ class ColumnAttribution:
     def summary(self) -> str:
         """`price 12.5 +0.31`."""
         return f"{self.name} {self.value} {self.attribution:+.2f}"
-
-    def to_json(self) -> JsonObject:
-        """A JSON object."""
-        return {"name": self.name, "value": self.value, "attribution": self.attribution}
 
 
 @renamed_parameters(
@@ -227,31 +219,19 @@ class Explanation:
     def to_json(self) -> JsonObject:
         """A JSON object."""
         paired = len(self.texts) > 1
-        return {
+        start, end = self.explained_span or (None, None)
+        fields = {
             **({"texts": list(self.texts)} if paired else {"text": self.texts[0]}),
             "prediction": self.prediction,
-            **(
-                {}
-                if self.explained_span is None
-                else dict(zip(("start", "end"), self.explained_span, strict=True))
-            ),
-            **({} if self.probability is None else {"probability": self.probability}),
-            **(
-                {}
-                if self.value_after_removal is None
-                else {
-                    "removed_words": list(self.removed_words),
-                    "value_after_removal": self.value_after_removal,
-                }
-            ),
+            "start": start,
+            "end": end,
+            "probability": self.probability,
+            "removed_words": None if self.value_after_removal is None else list(self.removed_words),
+            "value_after_removal": self.value_after_removal,
             "margin": self.margin,
             "rest": self.rest,
-            **(
-                {}
-                if self.surface_features is None
-                else {"surface_features": self.surface_features.to_json()}
-            ),
-            **({"columns": [column.to_json() for column in self.columns]} if self.columns else {}),
+            "surface_features": None if self.surface_features is None else asdict(self.surface_features),
+            "columns": [asdict(column) for column in self.columns] or None,
             "words": [
                 {
                     "word": word.word,
@@ -264,6 +244,7 @@ class Explanation:
                 for word in self.words
             ],
         }
+        return {name: value for name, value in fields.items() if value is not None}
 
     def to_html(self) -> str:
         """An HTML fragment: the prediction, and the text with highlighted words. Everything is escaped."""

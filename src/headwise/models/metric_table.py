@@ -13,18 +13,14 @@ from headwise.core.config import JsonMapping, is_number, lookup
 MISSING = "–"
 
 
-def _formatter(form: str) -> Callable[[float], str]:
-    return lambda value: format(value, form)
-
-
 FORMATS: dict[str, Callable[[float], str]] = {
     "percent": lambda value: f"{100 * value:.1f} %",
-    "count": lambda value: f"{value:,.0f}",
-    "nats": lambda value: f"{value:.3f} nats",
-    "label nats": lambda value: f"{value:.3f} nats per label",
-    "figure": _formatter(".4g"),
-    "three": _formatter(",.3f"),
-    "two": _formatter(".2f"),
+    "count": "{:,.0f}".format,
+    "nats": "{:.3f} nats".format,
+    "label nats": "{:.3f} nats per label".format,
+    "figure": "{:.4g}".format,
+    "three": "{:,.3f}".format,
+    "two": "{:.2f}".format,
 }
 """The formats of numbers, by name."""
 

@@ -76,9 +76,8 @@ class MultiLabelLayout(RecordLayout):
 class MultiLabelPredictor(LabelPredictor):
     """The predictor of a multi-label classifier: a prediction is the probabilities, `[labels]`."""
 
-    def __init__(self, *arguments: Any):
-        super().__init__(*arguments)
-        self.bare = 0
+    bare = 0
+    """The number of items without a label."""
 
     def layout(self, form: str, rows: Sequence[InputRow[Any]]) -> RecordLayout:
         """The record layout, see `Predictor.layout`.
@@ -152,9 +151,8 @@ class NumberLayout(_SingleRecords):
 class NumberPredictor(Predictor):
     """The predictor of a regression model: a prediction is the standardised number, `[1]`."""
 
-    def __init__(self, *arguments: Any):
-        super().__init__(*arguments)
-        self.sum, self.low, self.high = 0.0, np.inf, -np.inf
+    sum, low, high = 0.0, np.inf, -np.inf
+    """Of the predicted numbers."""
 
     def layout(self, form: str, rows: Sequence[InputRow[Any]]) -> RecordLayout:
         return NumberLayout.of(form, rows, scale=self.model.scale)

@@ -1,8 +1,8 @@
 """What models of each label type need to predict without torch. Modules are imported when they are used."""
 
-import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from pkgutil import resolve_name
 from typing import Any
 
 from headwise.data.items.label_types import (
@@ -31,15 +31,15 @@ class PredictionType:
 
     def outputs_type(self) -> type[Any]:
         """The class `outputs`."""
-        return _load(self.outputs)
+        return resolve_name(self.outputs)
 
     def predictor_type(self) -> type[Predictor]:
         """The class `predictor`."""
-        return _load(self.predictor)
+        return resolve_name(self.predictor)
 
     def explanation_function(self) -> Callable[..., list[Any]]:
         """The function `explain`."""
-        return _load(self.explain)
+        return resolve_name(self.explain)
 
 
 _OUTPUTS, _RECORDS = "headwise.runtime.outputs", "headwise.models.prediction_records"
@@ -77,8 +77,3 @@ def prediction_type(label_type: LabelType) -> PredictionType:
     if type(label_type) not in PREDICTION_TYPES:
         raise TypeError(f"no prediction without PyTorch for {type(label_type).__name__}")
     return PREDICTION_TYPES[type(label_type)]
-
-
-def _load(path: str) -> Any:
-    module, _, name = path.partition(":")
-    return getattr(importlib.import_module(module), name)

@@ -138,11 +138,11 @@ class LanguageModelTask(Task[LanguageModel, SymbolStream, SymbolStreamData, Lang
 
     def metric_table(self, scores: JsonMapping) -> MetricTable:
         unit = str(scores.get("unit", "symbols"))
-        measure, form = ("perplexity", "three") if unit == "words" else ("bits", "three")
+        measure = "perplexity" if unit == "words" else "bits"
         one = unit.removesuffix("s")
         return MetricTable(
             (
-                MetricRow(f"{measure} per {one}", f"{measure}_per_{one}", form, card=True),
+                MetricRow(f"{measure} per {one}", f"{measure}_per_{one}", "three", card=True),
                 MetricRow(f"nats per {one}", "loss", "three", card=True),
                 MetricRow(unit, "symbols", "count", card=True),
                 MetricRow("  unknown", "unknown_symbols", "count"),

@@ -117,13 +117,10 @@ def folds_for(items: int) -> int:
 
 
 def fast_settings(settings: Settings, items: int) -> Settings:
-    """Faster settings with static embeddings: a small encoder and fewer, larger steps reach the same in a
-    third of the time; with few items, cross-fitting replaces the dev part.
-
-    Args:
-        settings: Settings from `probe_start_settings`.
-        items: Number of training items.
-    """
+    """Faster settings of models initialised from a linear probe (`probe_start_settings`): a small encoder
+    and fewer, larger steps reach the same in a third of the time; with few items, cross-fitting replaces
+    the dev part."""
+    settings = probe_start_settings(settings, items)
     resize_encoder(settings, *SMALL)
     settings["train"] |= {
         "epochs": 5 if items < 50_000 else 3,
@@ -190,9 +187,7 @@ class ClassifySettings(TaskSettings):
         return text_defaults(items, vectors=vectors, encoder=encoder)
 
     def defaults_with_base(self, settings: Settings, items: int) -> Settings:
-        settings = fast_settings(
-            probe_start_settings(super().defaults_with_base(settings, items), items), items
-        )
+        settings = fast_settings(super().defaults_with_base(settings, items), items)
         if items >= 20_000:  # with long texts the first epoch is often the best, and each takes a minute
             settings["train"] |= {"patience": 2, "stop_if_unused": True}
         return settings
@@ -276,7 +271,7 @@ class PairLabelSettings(TaskSettings):
         have too little left to learn."""
         settings = super().defaults_with_base(settings, items)
         if items < FEWEST:
-            return fast_settings(probe_start_settings(settings, items), items)
+            return fast_settings(settings, items)
         resize_encoder(settings, *MATCHING)
         settings["pair"]["interaction"] = "match"
         settings["base"]["probe"] = False
@@ -318,9 +313,7 @@ class RegressSettings(TaskSettings):
         return settings
 
     def defaults_with_base(self, settings: Settings, items: int) -> Settings:
-        return fast_settings(
-            probe_start_settings(super().defaults_with_base(settings, items), items), items
-        )
+        return fast_settings(super().defaults_with_base(settings, items), items)
 
 
 class BagSettings(TaskSettings):
