@@ -1,6 +1,7 @@
-"""The configuration and the metadata of a model folder, which are read without torch."""
+"""The configuration, the fitted numbers and the metadata of a model folder; they are read without torch."""
 
 from os import PathLike
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from headwise.core.folder_layout import CALIBRATION, CONFIG, DATA, ENVIRONMENT, 
 from headwise.models.tasks import find_task_settings
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.runtime.limits import check_limits
+from headwise.runtime.outputs import NOVELTY_NUMBERS, FittedNumbers
 
 _INFO = (CONFIG, LABELS, CALIBRATION, ENVIRONMENT, DATA, TRAINING, METRICS)
 
@@ -54,6 +56,48 @@ def parse_config(data: JsonObject, where: str) -> ModelConfig:
         raise StoreError(error.args[0], code="HW507") from error
     except Exception as error:  # tables where names are expected and the like
         raise StoreError(f"{where}: no configuration of a model ({error})", code="HW507") from error
+
+
+def load_calibration(
+    model: Any, fitted: FittedNumbers, files: VerifiedFolder, *, has_references: bool
+) -> None:
+    """Set the fitted numbers of a model to those in its folder (calibration.json).
+
+    Args:
+        model: The model.
+        fitted: Names and minimums of the numbers.
+        files: The folder.
+        has_references: Whether the model has vectors of training texts, for a novelty detector.
+
+    Raises:
+        StoreError: HW510, one is missing, no number or too small.
+    """
+    saved, where = files.json(CALIBRATION), files.name(CALIBRATION)
+    for name, least in fitted.numbers.items():
+        if name in saved or name not in fitted.optional:
+            setattr(model, name, _number(saved.get(name), name, least, where))
+    for name, least in fitted.label_numbers.items():
+        if name in saved or name not in fitted.optional:
+            values, count = saved.get(name), len(model.labels)
+            if not isinstance(values, list) or len(values) != count:
+                problem = f"{where}: {name} must be {count} numbers, one for each label"
+                raise StoreError(problem, code="HW510")
+            setattr(model, name, [_number(value, name, least, where) for value in values])
+    if has_references and model.novelty is None:
+        raise StoreError(
+            f"{where}: the model has vectors of training texts, but the numbers of its novelty detector "
+            f"({', '.join(NOVELTY_NUMBERS)}) are missing",
+            code="HW510",
+        )
+
+
+def _number(value: object, name: str, least: float, where: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= 1e12:
+        raise StoreError(
+            f"{where}: {name} must be a number between {least:g} and 1e12, found {value!r:.80}",
+            code="HW510",
+        )
+    return float(value)
 
 
 def read_info(folder: PathLike[str] | str) -> ModelInfo:

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from headwise.artifacts.calibration_file import load_calibration
-from headwise.artifacts.folder_config import read_folder_config
+from headwise.artifacts.folder_config import load_calibration, read_folder_config
 from headwise.artifacts.model_folder import (
     StoreError,
     VerifiedFolder,
@@ -147,7 +146,10 @@ def load_model(
         )
     vocabulary = read_vocabulary(files, model_class.read_vocabulary)
     outputs = files.json(LABELS)
-    parts = _pretrained_files(files) if config.pretrained.name else None
+    parts: JsonObject | None = None
+    if config.pretrained.name:
+        tokenizer = to_json(files.json(TOKENIZER)).decode()
+        parts = {PRETRAINED: files.json(PRETRAINED), TOKENIZER: tokenizer}
     if config.base.name:
         parts = {STATIC_EMBEDDINGS: files.json(STATIC_EMBEDDINGS)}
 
@@ -198,8 +200,3 @@ def _card(files: VerifiedFolder, model: Any) -> str:
         with suppress(StoreError):
             info[name.removesuffix(".json")] = files.json(name)
     return model_html(model, ModelInfo(info))
-
-
-def _pretrained_files(files: VerifiedFolder) -> JsonObject:
-    """The files of a pretrained encoder, for `PretrainedEmbedding.from_files`."""
-    return {PRETRAINED: files.json(PRETRAINED), TOKENIZER: to_json(files.json(TOKENIZER)).decode()}

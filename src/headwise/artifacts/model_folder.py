@@ -10,8 +10,8 @@ import math
 import os
 import re
 import stat
-from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from io import BufferedReader
 from os import PathLike
@@ -250,18 +250,12 @@ def current_tensor_name(name: str) -> str:
 
 def is_headwise_folder(folder: Path, form: FolderKind = MODEL) -> bool:
     """Whether a folder holds a headwise model of any version, complete or not."""
-    return any(name.startswith(form.family) for name in _formats(folder))
-
-
-def _formats(folder: Path) -> Iterator[str]:
-    """The formats that the manifest and the configuration of a folder state."""
     for name in (MANIFEST, CONFIG):
-        try:
+        with suppress(StoreError):
             version = parse_json(read_limited(folder / name), name).get("format")
-        except StoreError:
-            continue
-        if isinstance(version, str):
-            yield version
+            if isinstance(version, str) and version.startswith(form.family):
+                return True
+    return False
 
 
 def traceback_of(output: Path) -> Path | None:

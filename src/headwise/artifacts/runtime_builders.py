@@ -1,11 +1,11 @@
 """Builders: models without torch, from their configuration and the tensors of a model folder."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from headwise.artifacts.tensor_specs import CHAIN, CLUSTERS, TensorSpecs, fusion_name
 from headwise.core.config import JsonObject
@@ -38,6 +38,7 @@ from headwise.text.text_features import TextFeatures
 from headwise.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
+    from headwise.linear.tag_crf import TagTableFormat
     from headwise.nn.encoders.encoder_configs import EncoderConfig
 
 
@@ -105,19 +106,8 @@ _TABLES = (
 """Beginnings of the names of tensors that are no weights of layers."""
 
 
-class LinearTables(Protocol):
-    """The tables that store a linear model."""
-
-    def shapes(self) -> dict[str, tuple[DTypeLike, tuple[int, ...]]]:
-        """The dtype and shape of each table, by name."""
-        ...
-
-    def errors(self, tables: Tables) -> Iterator[str]:
-        """What is wrong with the values of tables, as messages."""
-        ...
-
-
-Format = TypeVar("Format", bound=LinearTables)
+Format = TypeVar("Format", "TextTableFormat", "TagTableFormat")
+"""How the tables of a linear model are stored."""
 Model = TypeVar("Model")
 
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from headwise.artifacts.calibration_file import load_calibration
-from headwise.artifacts.folder_config import read_folder_config
+from headwise.artifacts.folder_config import load_calibration, read_folder_config
 from headwise.artifacts.model_folder import StoreError, VerifiedFolder, read_vocabulary
 from headwise.artifacts.runtime_builders import NetworkBuilder, TextBuilder
 from headwise.artifacts.weights import read_weights
@@ -102,7 +101,7 @@ def load_for_prediction(folder: PathLike[str] | str) -> "NetworkModel":
     builder_type, outputs_type = builder_types(item_type)
     vocabulary = read_vocabulary(files, Vocabulary.from_json)
     described = files.json(LABELS)
-    listed = _listed_words(files) if config.base.name else ()
+    listed = listed_words(files) if config.base.name else ()
     try:
         builder = builder_type(config, vocabulary, listed, outputs_type.read_outputs(described))
     except (HeadwiseError, ValueError) as error:
@@ -130,7 +129,12 @@ def builder_types(item_type: ItemType) -> tuple[type[Any], type[Any]]:
     return TextBuilder, outputs_type
 
 
-def _listed_words(files: VerifiedFolder) -> tuple[str, ...]:
+def listed_words(files: VerifiedFolder) -> tuple[str, ...]:
+    """The words of the base.
+
+    Raises:
+        StoreError: HW507, they are no list of different words.
+    """
     match files.json(STATIC_EMBEDDINGS):
         case {"words": list(words)}:
             if set(map(type, words)) <= {str} and len(set(words)) == len(words):

@@ -16,23 +16,9 @@ from headwise.runtime.layers import LayerWeights
 from headwise.runtime.tag_network import NetworkTagger, TaggerInputs, TagNetwork
 from headwise.runtime.text_network import WordInputs
 from headwise.runtime.word_lookup import BaseLookup
-from headwise.text.character_features import Alphabet, character_encoder
+from headwise.text.character_features import character_encoder
 from headwise.text.static_embeddings.word_groups import ClusterTableFormat, WordClusters
 from headwise.text.vocabulary import Vocabulary
-
-
-def tagger_inputs(
-    config: ModelConfig,
-    weights: LayerWeights,
-    words: WordInputs,
-    alphabet: Alphabet,
-    clusters: WordClusters | None,
-) -> TaggerInputs:
-    """Word vectors of a tagger: these, with those of the spelling and of the clusters."""
-    if not config.characters.size:
-        return TaggerInputs(words, None, None)
-    spelling = SpellingVectors(config.characters, alphabet, weights, SPELLING, clusters)
-    return TaggerInputs(words, spelling, weights.affine("spelling.project"))
 
 
 def clusters_of(tables: Mapping[str, NDArray], name: str) -> WordClusters | None:
@@ -84,7 +70,11 @@ class TaggerBuilder(NetworkBuilder[TagTableFormat, NetworkTagger]):
 
     def network(self, inputs: WordInputs, weights: LayerWeights) -> TagNetwork:
         config = self.config
-        joined = tagger_inputs(config, weights, inputs, self.tagger.alphabet, self.clusters)
+        joined = TaggerInputs(inputs, None, None)
+        if config.characters.size:
+            alphabet, clusters = self.tagger.alphabet, self.clusters
+            spelling = SpellingVectors(config.characters, alphabet, weights, SPELLING, clusters)
+            joined = TaggerInputs(inputs, spelling, weights.affine("spelling.project"))
         hidden = config.tagger.hidden
         head = weights.perceptron("tagger", "none") if hidden else weights.affine("tagger.layers.1")
         return TagNetwork(joined, windowed_encoder(config, weights), head)

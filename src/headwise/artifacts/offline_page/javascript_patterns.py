@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TypedDict
 
+import numpy as np
 import regex
 
 _FEW = 8
@@ -189,12 +190,4 @@ def encode_ranges(ranges: Sequence[tuple[int, int]]) -> str:
     for first, end in ranges:
         numbers += [first - last, end - first + 1]
         last = end + 1
-    return " ".join(map(_to_base_36, numbers))
-
-
-def _to_base_36(number: int) -> str:
-    digits = ""
-    while number or not digits:
-        number, digit = divmod(number, 36)
-        digits = "0123456789abcdefghijklmnopqrstuvwxyz"[digit] + digits
-    return digits
+    return " ".join(np.base_repr(number, 36).lower() for number in numbers)

@@ -11,8 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from headwise.artifacts.calibration_file import load_calibration
-from headwise.artifacts.folder_config import parse_config
+from headwise.artifacts.folder_config import load_calibration, parse_config
 from headwise.artifacts.model_folder import (
     StoreError,
     VerifiedFolder,
@@ -46,7 +45,7 @@ from headwise.artifacts.onnx.onnx_tables import (
     from_safetensors,
 )
 from headwise.artifacts.runtime_builders import NetworkBuilder, inputs_from
-from headwise.artifacts.runtime_load import builder_types, unsupported_reason
+from headwise.artifacts.runtime_load import builder_types, listed_words, unsupported_reason
 from headwise.artifacts.runtime_tag_builder import TaggerBuilder, clusters_of
 from headwise.artifacts.tensor_specs import CLUSTERS, vector_size
 from headwise.core.config import JsonMapping, JsonObject
@@ -60,7 +59,6 @@ from headwise.core.folder_layout import (
     METRICS,
     NETWORK,
     READOUT,
-    STATIC_EMBEDDINGS,
     TABLES,
     TRAINING,
 )
@@ -250,7 +248,7 @@ class Builder:
         if sizes.size:
             if sizes.size != self.settings.network.vectors or self.vocabulary.extra:
                 raise self._error(CONFIG, "the network reads other vectors than the base's")
-            listed = self._listed()
+            listed = listed_words(self.files)
             table_shapes = base_shapes(len(listed), word_count, sizes)
             shapes |= {BASE_TABLES + name: shape for name, shape in table_shapes.items()}
         else:
@@ -270,14 +268,6 @@ class Builder:
                 raise self._error(TABLES, problem, "HW509")
             linear = linear_model.build(selected)
         return reader, linear, {name: tables[name] for name in more}
-
-    def _listed(self) -> tuple[str, ...]:
-        """The words of the base."""
-        match self.files.json(STATIC_EMBEDDINGS):
-            case {"words": list(words)} if all(isinstance(word, str) for word in words):
-                if len(set(words)) == len(words):
-                    return tuple(words)
-        raise self._error(STATIC_EMBEDDINGS, "expected a list of different words")
 
     def _runner(
         self, reader: WordLookup | BaseLookup | CharacterAugmentedLookup, read: tuple[str, ...]

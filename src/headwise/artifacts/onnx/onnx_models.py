@@ -69,7 +69,7 @@ class OnnxPairNetwork:
         """See `headwise.runtime.pair_network.PairNetwork`; for `compared` see `Runner.pairs`."""
         out = np.zeros((len(pairs), self.outputs), dtype=np.float32)
         for places in _index_batches(pairs, batch_texts, batch_tokens):
-            firsts, seconds = ([side(pairs[place]) for place in places] for side in (_first, _second))
+            firsts, seconds = ([getattr(pairs[n], side) for n in places] for side in ("first", "second"))
             features = None if compared is None else compared[places]
             out[places] = self.runner.pairs(firsts, seconds, features)
         return out
@@ -101,14 +101,6 @@ def _index_batches(
     lengths = np.array([len(item) for item in items], dtype=np.int64)
     order = np.argsort(-lengths, kind="stable")
     return [list(places) for places in cut_batches(order, lengths, batch_items, batch_tokens)]
-
-
-def _first(pair: EncodedPair) -> EncodedText:
-    return pair.first
-
-
-def _second(pair: EncodedPair) -> EncodedText:
-    return pair.second
 
 
 def text_features_of(
