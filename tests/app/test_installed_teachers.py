@@ -2,8 +2,8 @@
 
 import pytest
 
-from headwise.app import installed_teachers
-from headwise.app.installed_teachers import ENGLISH_TEACHERS, MULTILINGUAL_TEACHERS, installed_teacher
+from headwise.app import training_checks
+from headwise.app.training_checks import ENGLISH_TEACHERS, MULTILINGUAL_TEACHERS, installed_teacher
 
 hub = pytest.importorskip("huggingface_hub")
 pytest.importorskip("transformers")
@@ -49,5 +49,5 @@ def test_an_encoder_without_safetensors_weights_does_not_count(cached):
 
 def test_nothing_is_proposed_without_the_extra(cached, monkeypatch):
     cached(ENGLISH_TEACHERS[0])
-    monkeypatch.setattr(installed_teachers, "find_spec", lambda name: None)
+    monkeypatch.setattr(training_checks, "find_spec", lambda name: None)
     assert installed_teacher() is None

@@ -119,8 +119,8 @@ def read_preset(
     """
     if path.is_dir():
         return _settings_of_model(path, task, reporter)
-    recipes = {item.name.removesuffix(".toml"): item for item in files("headwise.app.presets").iterdir()}
-    recipes = {name: item for name, item in recipes.items() if item.name.endswith(".toml")}
+    presets = files("headwise.app.presets").iterdir()
+    recipes = {file.name[:-5]: file for file in presets if file.name.endswith(".toml")}
     is_standard = str(path) == STANDARD_INPUT
     if not (is_standard or path.suffix or path.exists()) and str(path) not in recipes:
         raise unknown_name_error("recipe", str(path), [*sorted(recipes), "any TOML file"])

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from headwise.app.reporter import ProgressCallback
 from headwise.app.teachers import (
     BaseSentenceEncoder,
     EncoderTeacher,
     LabelFileTeacher,
     ModelTeacher,
-    ProgressCallback,
     Teacher,
 )
 from headwise.artifacts.model_folder import is_headwise_folder

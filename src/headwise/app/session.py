@@ -1,4 +1,5 @@
-"""Opening a model: by the runtime that it needs. Torch is imported only when a model needs it."""
+"""Opened models: of a model folder, which PyTorch computes or headwise itself, or exported. Torch is
+imported only when a model needs it."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -6,14 +7,15 @@ from functools import partial
 from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from headwise.app.session_base import FileArguments, OpenArguments, Session, TaskSession
 from headwise.artifacts.folder_config import read_info
 from headwise.artifacts.model_folder import is_headwise_folder
-from headwise.artifacts.onnx.onnx_errors import NotInstalledError, installed
+from headwise.artifacts.onnx.onnx_errors import ExportError, NotInstalledError, installed
 from headwise.artifacts.runtime_load import load_for_prediction, needs_torch
 from headwise.core.allocator import resume_collection
+from headwise.core.errors import ConfigError
 from headwise.core.folder_layout import EXPORTED
 from headwise.core.threads import limit_threads, usable_threads
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from headwise.models.explanation import Explanation
 
 
-__all__ = ["FileArguments", "OpenArguments", "Session", "open_session", "open_task_session"]
+__all__ = ["FileArguments", "ModelSession", "OpenArguments", "Session", "open_session", "open_task_session"]
 
 _GPU_DRIVERS = (
     *("/proc/driver/nvidia/version", "/dev/nvidiactl", "/dev/dxg", "/dev/kfd"),
@@ -50,16 +52,12 @@ def open_session(folder: Path | str, *, device: str = "auto", pipeline: str | No
     """
     session: Session
     if isinstance(folder, str | PathLike) and is_headwise_folder(Path(folder), EXPORTED):
-        from headwise.app.exported_session import ExportedSession
-
         session = ExportedSession(folder, device)
     # It reports a folder without a model even where torch is not installed.
     elif (reason := needs_torch(folder)) is None and pipeline is None and computes_on_processor(device):
         session = PredictionSession(folder)
     else:
         with installed(reason):
-            from headwise.app.model_session import ModelSession
-
             session = ModelSession.open(folder, device=device, pipeline=pipeline)
     resume_collection()
     return session
@@ -77,8 +75,6 @@ def open_task_session(
     reason = needs_torch(folder)
     try:
         with installed(reason):
-            from headwise.app.model_session import ModelSession
-
             session: TaskSession = ModelSession.open(folder, device=device, pipeline=pipeline)
     except NotInstalledError:
         if reason is not None or pipeline is not None or device not in ("auto", "cpu"):
@@ -95,6 +91,62 @@ def computes_on_processor(device: str) -> bool:
     if device == "cpu" or not any(Path(driver).exists() for driver in _GPU_DRIVERS):
         return True
     return find_spec("torch") is None
+
+
+class ModelSession(TaskSession):
+    """A model of a model folder, opened: PyTorch computes.
+
+    Args:
+        folder: The folder.
+        model: The model.
+        pipeline: A spaCy pipeline that parses texts for it, in place of the one that it names.
+
+    Raises:
+        StoreError: It is not a sound model folder.
+        ConfigError: The model reads no texts that could be parsed.
+    """
+
+    def __init__(self, folder: Path | str, model: Any, pipeline: str | None = None):
+        self.folder, self.model, self._pipeline = folder, model, pipeline
+        self.info = read_info(folder)
+        self.task_name = model.config.task
+        self.item_type = self.task.item_type_for(model.config)
+        if pipeline is not None:
+            if not self.item_type.sides:
+                raise ConfigError("--pipeline parses texts, but this model reads none")
+            from headwise.text.parsing import new_parser
+            from headwise.text.text_configs import SyntaxConfig
+
+            model.features.parser = new_parser(SyntaxConfig(pipeline))
+        self.schema = self.task.schema(model)
+        self.uses_trees = getattr(getattr(model, "features", None), "trees", "none") != "none"
+        self.on_cpu = model.device.type == "cpu"
+
+    @classmethod
+    def open(cls, folder: Path | str, *, device: str = "auto", pipeline: str | None = None) -> Self:
+        """Open a model folder, not an exported one; see `open_session`."""
+        from headwise.artifacts import load_model
+
+        return cls(folder, load_model(folder, device=device), pipeline)
+
+    def to_html(self) -> str:
+        from headwise.artifacts.model_card import model_html
+
+        return model_html(self.model, self.info)
+
+    def opener(self, workers: int) -> Callable[[], Session]:
+        import torch
+
+        threads = max(1, torch.get_num_threads() // workers)
+        return partial(_open_with_torch, self.folder, self._pipeline, threads)
+
+
+def _open_with_torch(folder: Path | str, pipeline: str | None, threads: int) -> ModelSession:
+    """A model on the processor, opened in another process."""
+    import torch
+
+    torch.set_num_threads(threads)
+    return ModelSession.open(folder, device="cpu", pipeline=pipeline)
 
 
 class PredictionSession(TaskSession):
@@ -153,8 +205,6 @@ class PredictionSession(TaskSession):
         """
         if self._torch_session is None:
             with installed(reason):
-                from headwise.app.model_session import ModelSession
-
                 self._torch_session = ModelSession.open(self.folder, device="cpu")
         return self._torch_session
 
@@ -162,3 +212,45 @@ class PredictionSession(TaskSession):
 def _open_with_threads(folder: Path | str, threads: int) -> PredictionSession:
     limit_threads(threads)
     return PredictionSession(folder)
+
+
+class ExportedSession(Session):
+    """An opened exported model; it predicts without PyTorch.
+
+    Args:
+        folder: The folder.
+        device: cpu or auto.
+        threads: The number of threads, see `load_exported`.
+
+    Raises:
+        ConfigError: Another device is requested.
+        StoreError, ExportError: As `load_exported`.
+    """
+
+    def __init__(self, folder: Path | str, device: str = "auto", threads: int | None = None):
+        if device not in ("auto", "cpu"):
+            raise ConfigError(f"--device {device}: exported models run on the CPU; expected cpu or auto")
+        from headwise.artifacts.onnx.onnx_load import exported_info, load_exported
+
+        self.folder, self.model = folder, load_exported(folder, threads=threads)
+        self.info = exported_info(folder)
+        self.task_name = self.model.settings.task
+        self.item_type = ITEM_TYPES_BY_TASK[self.task_name].with_tokenizer(self.model.settings.tokenizer)
+
+    def predictor_type(self) -> type[Predictor]:
+        return prediction_type(self.item_type.label_type).predictor_type()
+
+    def explain(self, items: Sequence[object]) -> "list[Explanation]":
+        raise ExportError(
+            "an exported model has no explanations; give the model folder that it was exported from",
+            code="HW958",
+        )
+
+    def to_html(self) -> str:
+        return (
+            "<p>An exported model, which predicts without PyTorch. Its scores and the explanations of its "
+            "predictions are in the model folder that it was exported from.</p>"
+        )
+
+    def opener(self, workers: int) -> Callable[[], Session]:
+        return partial(ExportedSession, self.folder, "cpu", max(1, usable_threads() // workers))

@@ -23,7 +23,7 @@ from headwise.core.config import JsonObject
 from headwise.core.errors import ConfigError
 
 if TYPE_CHECKING:
-    from headwise.app.model_session import ModelSession
+    from headwise.app.session import ModelSession
 
 CharacterSpan = tuple[int, int]
 """Character offsets of a word or token in its text, `(start, end)`, end exclusive."""

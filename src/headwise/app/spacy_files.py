@@ -10,7 +10,7 @@ from headwise.core.errors import HeadwiseError
 from headwise.core.folder_layout import LIMITS, MANIFEST, WEIGHTS
 
 if TYPE_CHECKING:
-    from headwise.app.model_session import ModelSession
+    from headwise.app.session import ModelSession
 
 
 class AdapterError(HeadwiseError):
@@ -79,7 +79,7 @@ class ModelFiles(Mapping[str, bytes]):
             StoreError: The files are not sound.
             ConfigError: The device cannot be used.
         """
-        from headwise.app.model_session import ModelSession
+        from headwise.app.session import ModelSession
 
         if self.folder is not None:
             return ModelSession.open(self.folder, device=device)

@@ -6,13 +6,14 @@ encoder with a linear head, or a headwise classifier.
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from headwise.app.reporter import ProgressCallback
 from headwise.artifacts import load_model, read_info
 from headwise.core.activations import softmax
 from headwise.core.config import JsonObject
@@ -45,9 +46,6 @@ from headwise.training.pretraining.base_config import TeacherConfig
 from headwise.training.pretraining.sentence_encoder import SentenceEncoder, embed_with_teacher
 from headwise.training.pretraining.work_folder import hash_of
 from headwise.training.target_labels import target_labels
-
-ProgressCallback = Callable[[int, int], None]
-"""Progress callback: number of texts done, and their total."""
 
 
 class Teacher(ABC):
@@ -199,7 +197,7 @@ class EncoderTeacher(Teacher):
         base_encoder: The encoder of a base beside it; None for the encoder alone.
         linear: Whether the head also reads words and character n-grams.
         work: Folder that caches its vectors.
-        report: Called with the progress of encoding.
+        report: Receives the numbers of encoded and of all texts.
 
     Raises:
         PretrainedError: HW701 to HW706, the encoder cannot be loaded.

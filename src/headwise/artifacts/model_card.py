@@ -19,6 +19,7 @@ from headwise.models.tasks.task import TaskPresentation
 
 _MOST_LABELS = 50  # listed one by one
 _MOST_FILES = 6
+_LONGEST = 80  # characters of a name
 _JOINERS = "\u200c\u200d"  # invisible, but part of words and emoji
 
 
@@ -42,11 +43,11 @@ def model_card(
     return "\n".join(section for section in sections if section)
 
 
-def escape(text: Any, longest: int = 80) -> str:
+def escape(text: Any) -> str:
     """Text escaped for Markdown, Markdown tables and HTML: it creates no markup, links or line breaks."""
     shown = str(text)
-    if len(shown) > longest:
-        shown = shown[:longest] + "…"
+    if len(shown) > _LONGEST:
+        shown = shown[:_LONGEST] + "…"
     return "".join(map(_escape_character, shown))
 
 

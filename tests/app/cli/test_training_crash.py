@@ -5,8 +5,8 @@ import csv
 import pytest
 
 from headwise.app import training_report
-from headwise.app.training_crash import crash_as_error
 from headwise.app.workflows import train as workflow
+from headwise.app.workflows.train import crash_as_error
 from headwise.core.errors import HeadwiseError
 
 SMALL = (

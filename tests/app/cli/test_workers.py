@@ -11,7 +11,7 @@ from functools import partial
 
 import pytest
 
-from headwise.app import exported_session
+from headwise.app import session as sessions
 from headwise.app.session import open_session
 from headwise.app.workflows import predict, prediction_workers
 from headwise.app.workflows.prediction_workers import predict_in_workers
@@ -138,7 +138,7 @@ def test_auto_of_one_processor_starts_none(run, model, table, tmp_path, small_ch
 
 
 def test_workers_of_an_exported_model_share_the_usable_threads(monkeypatch):
-    monkeypatch.setattr(exported_session, "usable_threads", lambda: 6)
-    session = exported_session.ExportedSession.__new__(exported_session.ExportedSession)
+    monkeypatch.setattr(sessions, "usable_threads", lambda: 6)
+    session = sessions.ExportedSession.__new__(sessions.ExportedSession)
     session.folder = "exported"
     assert [session.opener(workers).args[-1] for workers in (1, 2, 16)] == [6, 3, 1]

@@ -19,7 +19,7 @@ import traceback
 from importlib import import_module
 
 LOADED_BY_COMMANDS = (
-    *("app.workflows.train", "app.workflows.predict", "app.model_session", "training.fit"),
+    *("app.workflows.train", "app.workflows.predict", "app.session", "training.fit"),
     *("training.pretraining.pretrain", "training.ensembles", "training.text_objectives"),
     *("linear.baselines", "linear.sklearn_models", "nn.priors.registry"),
 )

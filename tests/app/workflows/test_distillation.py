@@ -398,7 +398,7 @@ def test_flags_that_need_a_teacher(tmp_path, files, capsys):
 
 
 def test_flags_that_need_a_teacher_name_an_installed_one(tmp_path, files, capsys, monkeypatch):
-    monkeypatch.setattr("headwise.app.installed_teachers.installed_teacher", lambda: "owner/encoder")
+    monkeypatch.setattr("headwise.app.training_checks.installed_teacher", lambda: "owner/encoder")
     flags = ["--output", str(tmp_path / "m"), "--unlabelled", files["unlabelled"]]
     assert main(["train", files["file"], *flags]) == 2
     error = " ".join(capsys.readouterr().err.split())

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from headwise import MultiLabelClassifier, TextClassifier, TextRegressor
-from headwise.app.model_session import ModelSession
 from headwise.app.reporter import Reporter
 from headwise.app.serve.answering import ModelService, RequestError
+from headwise.app.session import ModelSession
 from headwise.app.training_plan import TrainingFiles
 from headwise.app.workflows.evaluate import evaluate_file
 from headwise.app.workflows.export import export_model

@@ -7,7 +7,7 @@ from cyclopts import Parameter
 
 from headwise.app.cli.argument_types import FileArgument, ModelFolder, OptionalParses, OutputFile, Switch
 from headwise.app.cli.console import note, percent, print_json, standard_output, visible
-from headwise.app.cli.flags import OpeningArgument, flag_values, section_flags
+from headwise.app.cli.flags import OpeningArgument, file_arguments, section_flags
 from headwise.app.cli.path_checks import check_one_standard_input, check_output_is_folder
 from headwise.app.cli.terminal import TerminalReporter
 
@@ -54,9 +54,7 @@ def calibrate(
         file,
         output,
         thresholds=thresholds,
-        parses=parses,
-        **flag_values(opening),
-        reading=flag_values(read),
+        **file_arguments(parses, opening, read),
         overwrite=overwrite,
         reporter=TerminalReporter(),
     )

@@ -5,7 +5,6 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from headwise.app.cli.console import UsageError, fail, forget_output, make_streams_safe
 from headwise.app.cli.path_checks import check_argument_order
@@ -39,7 +38,10 @@ def run_command(words: Sequence[str]) -> int:
     try:
         with reliable_interrupts(), installed():
             check_argument_order(words)
-            call = plain_call(words) or _parse(words)
+            if (call := plain_call(words)) is None:
+                from headwise.app.cli.command_line import parse  # with it comes cyclopts
+
+                call = parse(words)
             if words[:1] not in _LOADS_LIBRARIES:
                 resume_collection()
             if not _COMPUTING.isdisjoint(words[:1]):
@@ -73,12 +75,6 @@ def run_command(words: Sequence[str]) -> int:
         fail(f"[HW604] {error.filename or 'standard output'}: {error.strerror or error}")
         forget_output()
         return USAGE
-
-
-def _parse(words: Sequence[str]) -> Callable[[], Any]:
-    from headwise.app.cli.command_line import parse  # with it comes cyclopts
-
-    return parse(words)
 
 
 def _no_memory(error: Exception, command: str) -> str:

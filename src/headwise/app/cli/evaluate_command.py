@@ -7,7 +7,7 @@ from rich.text import Text
 
 from headwise.app.cli.argument_types import FileArgument, Integer, ModelFolder, OptionalParses, Switch
 from headwise.app.cli.console import excerpt, print_json, standard_output, visible, working
-from headwise.app.cli.flags import OpeningArgument, flag_values, section_flags
+from headwise.app.cli.flags import OpeningArgument, file_arguments, section_flags
 from headwise.app.cli.metric_tables import print_metrics
 from headwise.app.cli.path_checks import check_one_standard_input
 from headwise.app.cli.terminal import TerminalReporter
@@ -67,14 +67,12 @@ def evaluate(
         report = evaluate_file(
             model,
             texts,
-            parses=parses,
             errors=errors,
             unsure=unsure,
             unknown_labels=unknown_labels,
             unknown_label=unknown_label,
             against=against,
-            **flag_values(opening),
-            reading=flag_values(read),
+            **file_arguments(parses, opening, read),
             reporter=terminal,
         )
     if json:

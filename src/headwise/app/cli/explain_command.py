@@ -16,7 +16,7 @@ from headwise.app.cli.argument_types import (
     TextsArgument,
 )
 from headwise.app.cli.console import note, standard_output, visible
-from headwise.app.cli.flags import LABEL_SETTINGS, OpeningArgument, flag_values, section_flags
+from headwise.app.cli.flags import LABEL_SETTINGS, OpeningArgument, file_arguments, section_flags
 from headwise.app.cli.path_checks import check_one_standard_input, is_standard
 from headwise.app.cli.predict_command import check_file
 from headwise.app.cli.terminal import TerminalReporter
@@ -80,9 +80,7 @@ def explain(
     explanations = explain_file(
         model,
         file,
-        parses=parses,
-        **flag_values(opening),
-        reading=flag_values(read),
+        **file_arguments(parses, opening, read),
         reporter=TerminalReporter(),
     )
     if form == "terminal":

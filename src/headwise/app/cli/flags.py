@@ -152,6 +152,11 @@ def flag_values(held: Any) -> JsonObject:
     return {name: value for name, value in asdict(held).items() if value is not None}
 
 
+def file_arguments(parses: Any, opening: Any, read: Any) -> JsonObject:
+    """How a workflow opens a model and reads a file, of the flags for that."""
+    return {"parses": parses, **flag_values(opening), "reading": flag_values(read)}
+
+
 @cache
 def _help_of(config: type) -> dict[str, str]:
     """The docstrings of a configuration's fields, also of inherited ones."""

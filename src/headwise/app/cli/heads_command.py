@@ -19,7 +19,7 @@ from headwise.app.cli.console import (
     standard_output,
     write_text,
 )
-from headwise.app.cli.flags import OpeningArgument, flag_values, section_flags
+from headwise.app.cli.flags import OpeningArgument, file_arguments, section_flags
 from headwise.app.cli.path_checks import check_one_standard_input, is_standard
 from headwise.app.cli.terminal import TerminalReporter
 from headwise.core.config import JsonObject
@@ -66,17 +66,15 @@ def heads(
             return 0
         note(f"the picture is in {svg}")
     check_one_standard_input({"FILE": file, "--parses": parses})
-    file_arguments: JsonObject = {"parses": parses, **flag_values(opening), "reading": flag_values(read)}
+    arguments: JsonObject = {**file_arguments(parses, opening, read), "reporter": TerminalReporter()}
     if prune is not None:
-        pruned = prune_file(
-            model, file, prune, **file_arguments, overwrite=overwrite, reporter=TerminalReporter()
-        )
+        pruned = prune_file(model, file, prune, **arguments, overwrite=overwrite)
         if json:
             print_json(pruned.to_json())
         else:
             show_pruned(pruned, prune)
         return 0
-    metric_table, score, worths = heads_file(model, file, **file_arguments, reporter=TerminalReporter())
+    metric_table, score, worths = heads_file(model, file, **arguments)
     line = metric_table.primary_metric
     if json:
         print_json({"score": line.key, "whole": score, "heads": [head.to_json() for head in worths]})

@@ -12,7 +12,7 @@ from headwise.app.cli.argument_types import (
     TextsArgument,
     Workers,
 )
-from headwise.app.cli.flags import LABEL_SETTINGS, OpeningArgument, flag_values, section_flags
+from headwise.app.cli.flags import LABEL_SETTINGS, OpeningArgument, file_arguments, section_flags
 from headwise.app.cli.path_checks import check_one_standard_input, is_standard, names_text
 from headwise.app.cli.terminal import TerminalReporter
 from headwise.core.errors import ConfigError
@@ -89,11 +89,9 @@ def predict(
         escape_formulas=escape_formulas,
         shard_rows=shard_rows,
         unsure=unsure,
-        parses=parses,
-        **flag_values(opening),
         batch_tokens=batch_tokens,
         workers=workers,
-        reading=flag_values(read),
+        **file_arguments(parses, opening, read),
         reporter=TerminalReporter(),
     )
     return 0

@@ -55,7 +55,7 @@ def probe(
         raise ConfigError(f"--most {most}; expected 1 or more")
     check_page_output(svg, ".svg")
     # With these comes torch.
-    from headwise.app.model_session import ModelSession
+    from headwise.app.session import ModelSession
     from headwise.core.folder_layout import MANIFEST
     from headwise.data.items.item_types import ITEM_TYPES_BY_TASK, options_for
     from headwise.models.pictures import attention_span_figure, distances_by_layer

@@ -7,7 +7,7 @@ from cyclopts import Parameter
 
 from headwise.app.cli.argument_types import ModelFolder, OptionalFile, OptionalParses, OutputFile, Switch
 from headwise.app.cli.console import note, write_text
-from headwise.app.cli.flags import OpeningArgument, flag_values, section_flags
+from headwise.app.cli.flags import OpeningArgument, file_arguments, section_flags
 from headwise.app.cli.path_checks import check_one_standard_input, is_standard
 from headwise.app.cli.terminal import TerminalReporter
 
@@ -49,9 +49,7 @@ def report(
         model,
         data,
         unknown_label=unknown_label,
-        parses=parses,
-        **flag_values(opening),
-        reading=flag_values(read),
+        **file_arguments(parses, opening, read),
         reporter=TerminalReporter(),
     )
     write_page(output, page)

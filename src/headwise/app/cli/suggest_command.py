@@ -14,7 +14,7 @@ from headwise.app.cli.argument_types import (
     TextsArgument,
 )
 from headwise.app.cli.console import note
-from headwise.app.cli.flags import OpeningArgument, flag_values, section_flags
+from headwise.app.cli.flags import OpeningArgument, file_arguments, section_flags
 from headwise.app.cli.path_checks import check_one_standard_input, is_standard
 from headwise.app.cli.predict_command import check_file
 from headwise.app.cli.terminal import TerminalReporter
@@ -68,9 +68,7 @@ def suggest(
         model,
         file,
         count,
-        parses=parses,
-        **flag_values(opening),
-        reading=flag_values(read),
+        **file_arguments(parses, opening, read),
         reporter=TerminalReporter(),
     )
     with open_output(output, atomic=True) as target:

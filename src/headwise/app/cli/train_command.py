@@ -148,8 +148,7 @@ def train(
     terminal = QuietReporter() if quiet else TerminalReporter()
     presets = (read_preset(recipe, task=task, reporter=terminal),) if recipe else ()
     from headwise.app.training_checks import TrainingFinished
-    from headwise.app.training_crash import crash_as_error
-    from headwise.app.workflows.train import train_files
+    from headwise.app.workflows.train import crash_as_error, train_files
     from headwise.data.items.parses import ParseFiles
 
     output = output or _output_for(Path(first_path(texts)))
@@ -241,7 +240,7 @@ def distillation_settings(teacher: str | None, unlabelled: Path | None, settings
     if teacher is None:
         if unlabelled is not None or settings:
             given_flag = "--unlabelled" if unlabelled is not None else f"--teach.{next(iter(settings))}"
-            from headwise.app.installed_teachers import installed_teacher
+            from headwise.app.training_checks import installed_teacher
 
             name = installed_teacher()
             proposal = "" if name is None else f"; installed here: --teacher {name}"

@@ -19,8 +19,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from headwise.app.configuration import Sections, read_preset
 from headwise.app.estimators.estimator_inputs import Inputs, texts_of, warn_caller
-from headwise.app.model_session import ModelSession
 from headwise.app.reporter import Reporter
+from headwise.app.session import ModelSession
 from headwise.app.training_request import resolve
 from headwise.artifacts import save_model
 from headwise.artifacts.model_card import model_html

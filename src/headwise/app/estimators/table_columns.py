@@ -142,7 +142,8 @@ class TableEstimator(TextEstimator[ModelType]):
                 f"text_column is {self.text_column!r}; expected a text, {str(self.text_column)!r}"
             )
         names = joined_column_names(self.text_column, _column_names(X))
-        parts = [texts_of(_texts_in(_column_cells(X, name))) for name in names]
+        columns = (_column_cells(X, name) for name in names)
+        parts = [texts_of(["" if is_missing(cell) else cell for cell in cells]) for cells in columns]
         return parts[0] if len(parts) == 1 else [join_text_parts(row) for row in zip(*parts, strict=True)]
 
     def _with_rows(self, X: Inputs, items: Sequence[AnyExample]) -> list[AnyExample]:
@@ -213,8 +214,3 @@ def _column_cells(X: Any, name: str) -> list[Any]:
         return [row.get(name) for row in X]
     keys = list(X) if isinstance(X, Mapping) else column_names(X)
     return column_values(X[keys[names.index(name)]])  # pandas numbers columns without names
-
-
-def _texts_in(cells: Sequence[object]) -> list[Any]:
-    """Missing texts as empty ones."""
-    return ["" if is_missing(cell) else cell for cell in cells]

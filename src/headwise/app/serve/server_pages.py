@@ -2,7 +2,7 @@
 a description of the HTTP interface."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from markupsafe import Markup
 
@@ -120,13 +120,14 @@ def api_page(answering: ModelService, schema: JsonMapping, address: str, with_ke
         address=address,
         with_keys=with_keys,
         body=json.dumps(body),
-        endpoints=Table(["request", "answer"], list(_endpoints(schema))),
+        endpoints=Table(
+            ["request", "answer"],
+            [
+                (f"{method.upper()} {path}", operation["description"])
+                for path, methods in schema["paths"].items()
+                for method, operation in methods.items()
+            ],
+        ),
         fields=Table(["field", "holds"], [[name, field["description"]] for name, field in fields.items()]),
     )
     return str(page)
-
-
-def _endpoints(schema: JsonMapping) -> Iterator[tuple[str, str]]:
-    for path, methods in schema["paths"].items():
-        for method, operation in methods.items():
-            yield f"{method.upper()} {path}", operation["description"]

@@ -322,17 +322,13 @@ class EvaluatedItems:
         )
         if baseline is not None and not is_number(lookup(baseline.scores, key)):
             baseline = None  # an older folder compares models by another score
-        sure = None if least is None else self._selective_scores(least)
-        folder, evaluation = str(session.folder), self.evaluation
+        folder, evaluation, sure = str(session.folder), self.evaluation, None
+        if least is not None:
+            sure = task.selective_scores(session.model, data.items, evaluation, least)
         return EvaluationReport(
             *(task, folder, data.path, evaluation, baseline, self.unseen, mistakes, messages, sure),
             novelty=self.novelty,
         )
-
-    def _selective_scores(self, least: float) -> JsonObject | None:
-        """The scores of selective prediction; see `EvaluationReport.selective_prediction`."""
-        model, items = self.session.model, self.data.items
-        return self.session.task.selective_scores(model, items, self.evaluation, least)
 
 
 def _out_of_vocabulary_warning(scores: JsonMapping, usual: float) -> list[ReportMessage]:

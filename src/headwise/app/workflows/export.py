@@ -34,7 +34,7 @@ def export_page(
         ExportError: HW952, such a model cannot be exported to a page.
         StoreError: The folder cannot be loaded.
     """
-    from headwise.app.model_session import ModelSession  # with these comes torch
+    from headwise.app.session import ModelSession  # with these comes torch
     from headwise.artifacts.offline_page.page_export import offline_page
 
     session = ModelSession.open(folder, device="cpu")
@@ -61,7 +61,7 @@ def export_model(folder: Path | str, output: Path | str, *, overwrite: bool = Fa
             model predicts something else than the model, HW954 the output holds other files.
         StoreError: The folder cannot be loaded.
     """
-    from headwise.app.model_session import ModelSession  # with these comes torch
+    from headwise.app.session import ModelSession  # with these comes torch
     from headwise.artifacts.onnx.onnx_export import check_export_folder, write_exported
 
     check_export_folder(Path(output), overwrite=overwrite)

@@ -9,9 +9,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Unpack
 
-from headwise.app.model_session import ModelSession
 from headwise.app.reporter import NULL_REPORTER
-from headwise.app.session import FileArguments
+from headwise.app.session import FileArguments, ModelSession
 from headwise.app.training_checks import check_output_folder
 from headwise.app.workflows.evaluate import ContaminationCheck
 from headwise.artifacts import save_model

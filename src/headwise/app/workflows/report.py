@@ -8,8 +8,7 @@ from random import Random
 from typing import Any, Unpack
 from unicodedata import bidirectional
 
-from headwise.app.model_session import ModelSession
-from headwise.app.session import FileArguments
+from headwise.app.session import FileArguments, ModelSession
 from headwise.app.training_report import TrainingReport
 from headwise.app.workflows.evaluate import EvaluatedItems
 from headwise.artifacts.model_info import MetricsInfo

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from headwise.app.model_columns import columns_of_training, label_column
-from headwise.app.model_session import ModelSession
 from headwise.app.reporter import NULL_REPORTER, Reporter
-from headwise.app.session import FileArguments
+from headwise.app.session import FileArguments, ModelSession
 from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
 from headwise.data.columns.cell_values import as_text

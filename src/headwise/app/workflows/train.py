@@ -6,7 +6,10 @@ Each stage takes what the stage before it returns, a frozen dataclass: `Training
 that an error in them is told at once.
 """
 
-from collections.abc import Sequence
+import sys
+import traceback
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,14 +31,15 @@ from headwise.app.training_checks import (
 from headwise.app.training_plan import RunData, TrainingFiles, TrainingPlan
 from headwise.app.training_request import TrainingRequest, resolve
 from headwise.artifacts.model_folder import check_target
-from headwise.core.allocator import resume_collection
+from headwise.core.allocator import is_out_of_memory, resume_collection
 from headwise.core.deprecation import renamed_parameters
-from headwise.core.errors import ConfigError
+from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.core.file_lock import locked
-from headwise.core.folder_layout import RUN_FOLDER
+from headwise.core.folder_layout import RUN_FOLDER, TRACEBACK
 from headwise.core.scratch import scratch_folder
 from headwise.core.tokenizer import remembered_words
 from headwise.core.training_libraries import check_training_libraries
+from headwise.core.version import __version__
 from headwise.data.files.file_lists import check_input_file, list_files, optional_files
 from headwise.data.files.memory_tables import DataArgument, tables_as_files
 from headwise.data.findings import count
@@ -283,3 +287,49 @@ def train_files(
     for callback in callbacks:
         callback.on_end(report.metrics())
     return report
+
+
+_STEPS = {
+    "read_parts": "reading the data",
+    "fit_model": "training the model",
+    "cross_fit": "training without a fold",
+    "evaluate_run": "evaluating the model",
+    "save_model": "saving the model",
+}
+"""What a function of a training run does, by its name."""
+
+
+@contextmanager
+def crash_as_error(output: Path) -> Generator[None]:
+    """Turn an unexpected exception of a training run into an error, with its traceback in a file. Signals,
+    a full disk and too little memory are not unexpected.
+
+    As long as the file is in the folder of the run, the run is not offered for resuming, which would only
+    meet the error again.
+
+    Raises:
+        HeadwiseError: HW413.
+    """
+    try:
+        yield
+    except (HeadwiseError, OSError):
+        raise
+    except Exception as error:
+        if is_out_of_memory(error) or isinstance(error.__cause__, KeyboardInterrupt):
+            raise
+        frames = traceback.extract_tb(error.__traceback__)
+        step = next(
+            (_STEPS[frame.name] for frame in reversed(frames) if frame.name in _STEPS), "preparing it"
+        )
+        what = "".join(traceback.format_exception_only(error)).strip()
+        path = output / RUN_FOLDER / TRACEBACK
+        path.parent.mkdir(parents=True, exist_ok=True)
+        begin = f"headwise {__version__}, Python {sys.version.split()[0]}, while {step}\n"
+        report = begin + "".join(traceback.format_exception(error))
+        path.write_text(report, encoding="utf-8", errors="backslashreplace")
+        raise HeadwiseError(
+            f"an unexpected error stopped the training run while {step}: {what:.300}. Its traceback is in "
+            f"{path}; please report it. headwise doctor may find its cause in the data; --resume meets it "
+            "again as long as the cause is there",
+            code="HW413",
+        ) from error

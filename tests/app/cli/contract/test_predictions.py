@@ -7,7 +7,7 @@ import pickle
 
 import pytest
 
-from headwise.app.model_session import ModelSession
+from headwise.app.session import ModelSession
 from headwise.artifacts import load_model, read_info, save_model
 
 DRIFT: dict[str, dict[str, str]] = {}

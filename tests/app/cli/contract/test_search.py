@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from headwise.app.configuration import build_config
-from headwise.app.model_session import ModelSession
+from headwise.app.session import ModelSession
 from headwise.app.workflows.search_spaces import settings_search_space
 from headwise.app.workflows.tune import tune_file
 from headwise.artifacts import load_model, read_info
