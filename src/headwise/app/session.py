@@ -20,7 +20,7 @@ from headwise.core.folder_layout import EXPORTED
 from headwise.core.threads import limit_threads, usable_threads
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.items.text_items import TextSchema
-from headwise.models.prediction_types import prediction_type
+from headwise.models.prediction_types import PREDICTION_TYPES
 from headwise.models.predictor import Predictor
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ class PredictionSession(TaskSession):
         label_type = self.item_type.label_type
         labels = self.model.labels if label_type.multi_label else ()
         self.schema = TextSchema(labels, None, columns) if labels or columns else None
-        self._prediction_type = prediction_type(label_type)
+        self._prediction_type = PREDICTION_TYPES[type(label_type)]
 
     def predictor_type(self) -> type[Predictor]:
         return self._prediction_type.predictor_type()
@@ -238,7 +238,7 @@ class ExportedSession(Session):
         self.item_type = ITEM_TYPES_BY_TASK[self.task_name].with_tokenizer(self.model.settings.tokenizer)
 
     def predictor_type(self) -> type[Predictor]:
-        return prediction_type(self.item_type.label_type).predictor_type()
+        return PREDICTION_TYPES[type(self.item_type.label_type)].predictor_type()
 
     def explain(self, items: Sequence[object]) -> "list[Explanation]":
         raise ExportError(

@@ -11,7 +11,7 @@ from headwise.artifacts.tensor_specs import CHAIN, CLUSTERS, TensorSpecs, fusion
 from headwise.core.config import JsonObject
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.linear.linear_tables import TextTableFormat
-from headwise.models.prediction_types import prediction_type
+from headwise.models.prediction_types import PREDICTION_TYPES
 from headwise.nn.encoders.encoder_configs import MSTransformerConfig
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.task_layers.layer_configs import ClassifierConfig
@@ -39,7 +39,6 @@ from headwise.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from headwise.linear.tag_crf import TagTableFormat
-    from headwise.nn.encoders.encoder_configs import EncoderConfig
 
 
 def attentive_scores(weights: LayerWeights) -> Perceptron | None:
@@ -75,17 +74,14 @@ def windowed_encoder(config: ModelConfig, weights: LayerWeights) -> WindowedEnco
     return WindowedEncoder(_build_encoder(config.encoder, weights), *config.windows.sizes(config.encoder))
 
 
-def _build_encoder(encoder: "EncoderConfig", weights: LayerWeights) -> EncoderNetwork:
+def _build_encoder(encoder: Any, weights: LayerWeights) -> EncoderNetwork:
+    """MS-Transformer or MS-SAN."""
     if isinstance(encoder, MSTransformerConfig):
         layers = [
             MultiScaleLayer.of(weights, f"encoder.blocks.{number}", priors, encoder.head_size)
             for number, priors in enumerate(encoder.layer_priors)
         ]
         return MultiScaleNetwork(layers, weights.arrays.get("encoder.node.state"))
-    from headwise.nn.encoders.transformer_configs import MSSANConfig
-
-    if not isinstance(encoder, MSSANConfig):
-        raise TypeError(f"no network for {type(encoder).__name__}")
     fusion = [
         FusionLayer.of(weights, fusion_name(encoder, number), priors, encoder.head_size)
         for number, priors in enumerate(encoder.layer_priors)
@@ -194,7 +190,7 @@ class ItemBuilder(NetworkBuilder[TextTableFormat, TextModel]):
     ):
         super().__init__(config, vocabulary, listed, described)
         label_type = ITEM_TYPES_BY_TASK[config.task].label_type
-        self.outputs: AnyOutputs = prediction_type(label_type).outputs_type()(**described)
+        self.outputs: AnyOutputs = PREDICTION_TYPES[type(label_type)].outputs_type()(**described)
         sets = isinstance(self.outputs, MultiLabelOutputs)
         count, tokenizer = self.outputs.count, config.words.tokenizer
         self.linear = config.linear_model.table_format(count, tokenizer, sets=sets, pairs=self.pairs)

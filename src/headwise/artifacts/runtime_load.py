@@ -19,7 +19,7 @@ from headwise.core.errors import HeadwiseError
 from headwise.core.folder_layout import CONFIG, LABELS, STATIC_EMBEDDINGS, WEIGHTS
 from headwise.data.items.item_type import ItemType
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
-from headwise.models.prediction_types import PREDICTION_TYPES, prediction_type
+from headwise.models.prediction_types import PREDICTION_TYPES
 from headwise.nn.encoders.encoder_configs import encoder_name
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.nn.priors.base import Prior, strictest_tree_use
@@ -117,7 +117,7 @@ def load_for_prediction(folder: PathLike[str] | str) -> "NetworkModel":
 
 def builder_types(item_type: ItemType) -> tuple[type[Any], type[Any]]:
     """The builder of models of an item type, and the type of their outputs."""
-    outputs_type = prediction_type(item_type.label_type).outputs_type()
+    outputs_type = PREDICTION_TYPES[type(item_type.label_type)].outputs_type()
     if item_type.has_tags:
         from headwise.artifacts.runtime_tag_builder import TaggerBuilder
 

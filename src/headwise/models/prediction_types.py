@@ -66,14 +66,3 @@ PREDICTION_TYPES: dict[type[LabelType], PredictionType] = {
     ),
 }
 """The label types whose models predict without torch."""
-
-
-def prediction_type(label_type: LabelType) -> PredictionType:
-    """The row of `PREDICTION_TYPES`.
-
-    Raises:
-        TypeError: Models of this label type predict with torch only.
-    """
-    if type(label_type) not in PREDICTION_TYPES:
-        raise TypeError(f"no prediction without PyTorch for {type(label_type).__name__}")
-    return PREDICTION_TYPES[type(label_type)]

@@ -18,16 +18,16 @@ def test_lines_that_are_not_counted(tmp_path):
         assert count_lines(file) is None
 
 
-@pytest.mark.parametrize(("terminal", "show"), [(True, True), (True, False), (False, True)])
-def test_shown_on_a_terminal_only(tmp_path, monkeypatch, capsys, terminal, show):
+@pytest.mark.parametrize("terminal", [True, False])
+def test_shown_on_a_terminal_only(tmp_path, monkeypatch, capsys, terminal):
     if terminal:
         monkeypatch.setenv("FORCE_COLOR", "1")  # rich then takes any stream for a terminal
     monkeypatch.setenv("COLUMNS", "80")
     path = tmp_path / "a.txt"
     path.write_text("x\n" * 100)
-    with TextProgress(path, show=show) as progress:
+    with TextProgress(path) as progress:
         progress.update(50, 50)
     out, err = capsys.readouterr()
     assert not out
-    assert ("50 texts" in err) == (terminal and show)
-    assert bool(err.strip()) == (terminal and show)
+    assert ("50 texts" in err) == terminal
+    assert bool(err.strip()) == terminal

@@ -33,12 +33,10 @@ class TextProgress(WithProgressBar):
         file: The file that is read; if its lines can be counted quickly, they are the total. None if
             `update_of` gives the total.
         resumed: Number of texts done by an interrupted run.
-        show: Whether to show the bar.
     """
 
-    def __init__(self, file: Path | None, *, resumed: int = 0, show: bool = True):
+    def __init__(self, file: Path | None, *, resumed: int = 0):
         console = messages()
-        show = show and console.is_terminal
         self.bar = Progress(
             BarColumn(bar_width=None),
             TextColumn("{task.fields[texts]:,} texts  {task.fields[rate]:,.0f} texts/s "),
@@ -47,9 +45,9 @@ class TextProgress(WithProgressBar):
             TimeRemainingColumn(compact=True),
             console=console,
             transient=True,
-            disable=not show,
+            disable=not console.is_terminal,
         )
-        total = count_lines(file) if show and file else None
+        total = count_lines(file) if console.is_terminal and file else None
         self._task = self.bar.add_task("", total=total, texts=0, rate=0.0)
         self._started, self._resumed = time.perf_counter(), resumed
 

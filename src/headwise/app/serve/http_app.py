@@ -7,12 +7,24 @@ from ipaddress import ip_address
 from typing import Any
 from urllib.parse import parse_qs, quote
 
-try:
+try:  # with uvicorn, which `middleware` imports
     from fastapi import FastAPI, Request
     from fastapi.responses import HTMLResponse, Response
     from starlette.exceptions import HTTPException
     from starlette.middleware.cors import CORSMiddleware
     from starlette.routing import Route
+
+    from headwise.app.serve.middleware import (
+        MEDIA_TYPE,
+        ArrivalDeadlines,
+        ArrivalLimit,
+        HostLimit,
+        Message,
+        MonitoringMiddleware,
+        Receive,
+        RequestMetrics,
+        WaitingLimit,
+    )
 except ImportError as error:
     from headwise.app.serve.serve_errors import serve_not_installed
 
@@ -30,17 +42,6 @@ from headwise.app.serve.http_bodies import (
     Predictions,
     RequestBody,
     RequestProblem,
-)
-from headwise.app.serve.middleware import (
-    MEDIA_TYPE,
-    ArrivalDeadlines,
-    ArrivalLimit,
-    HostLimit,
-    Message,
-    MonitoringMiddleware,
-    Receive,
-    RequestMetrics,
-    WaitingLimit,
 )
 from headwise.app.serve.serve_errors import REQUEST, TOO_LARGE, RequestError
 from headwise.app.serve.server_pages import api_page, form_page

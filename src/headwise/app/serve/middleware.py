@@ -18,16 +18,11 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
-try:
-    import uvicorn
-    from fastapi import FastAPI
-    from fastapi.responses import JSONResponse, Response
-    from starlette.datastructures import Headers
-    from starlette.exceptions import HTTPException
-except ImportError as error:
-    from headwise.app.serve.serve_errors import serve_not_installed
-
-    raise serve_not_installed(error) from None
+import uvicorn
+from fastapi import FastAPI
+from fastapi.responses import JSONResponse, Response
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
 
 from headwise.app.serve.serve_errors import REQUEST, RequestError
 from headwise.core.config import JsonMapping

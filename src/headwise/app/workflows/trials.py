@@ -93,11 +93,6 @@ class Trials:
         self.runs = TrialLog(folder / TRIAL_LOG, key)
         self.notes = (*self.plan.notes, *self.runs.notes)
 
-    @property
-    def items(self) -> int:
-        """The approximate number of training items of a candidate that is trained on all."""
-        return len(self.parts.train)
-
     def metric_parts(
         self, change: Sections, share: float, trial: int, until: float = 0.0
     ) -> tuple[MetricParts, bool]:

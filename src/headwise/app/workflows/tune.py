@@ -230,7 +230,7 @@ class _SuccessiveHalving:
         self.seconds, self.reporter = seconds, reporter
         self.baseline = next(iter(self.candidates))
         steps = 1 + max(0, math.ceil(math.log2(len(self.candidates) / _FINALISTS)))
-        least = min(1.0, _MIN_ITEMS / max(trials.items, 1))
+        least = min(1.0, _MIN_ITEMS / max(len(trials.parts.train), 1))
         self.shares = [round(max(2.0 ** (step + 1 - steps), least), 4) for step in range(steps)]
         self.reached: dict[str, int] = {}  # the last step of each candidate
 

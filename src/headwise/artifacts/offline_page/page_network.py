@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,9 +68,7 @@ def page_network(model: Any) -> PageNetwork:
     }
     weights, tables = LayerWeights(arrays), _Tables()
     inputs, encoder = word_inputs(config, weights, listed), windowed_encoder(config, weights)
-    network, lookup = encoder.encoder, inputs.lookup
-    if not isinstance(network, MultiScaleNetwork):
-        raise TypeError(f"a page has no {type(network).__name__}")
+    network, lookup = cast(MultiScaleNetwork, encoder.encoder), inputs.lookup
     numbers = isinstance(model.outputs, NumberOutputs)
     head = config.regressor.perceptron if numbers else config.classifier
     vectors = lookup.corrections if isinstance(lookup, BaseLookup) else lookup.table
