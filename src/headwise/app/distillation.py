@@ -103,10 +103,7 @@ class DistillationSet:
         if not parts.item_type.is_text_classification:
             raise ConfigError("--teacher: only classifiers of texts (--task classify) learn from a teacher")
         self.config, self.gold_parts, self.notes = settings.config, parts, list[str]()
-        decoding: JsonObject = {
-            "encoding": reading.encoding,
-            "encoding_errors": reading.encoding_errors,
-        }
+        decoding: JsonObject = {"encoding": reading.encoding, "encoding_errors": reading.encoding_errors}
         soft_options: JsonObject = decoding | {"empty_labels": reading.empty_labels}
         self.teacher: Teacher = self._make_teacher(
             settings, work, SoftLabelOptions(**soft_options), report, base

@@ -53,11 +53,11 @@ def columns_used(data: Any) -> dict[str, str]:
         data: What `ItemType.read` has returned.
     """
     columns = getattr(data, "columns", None)
-    columns_by_option = {
-        option: getattr(columns, attribute, None)
+    return {
+        option: name
         for option, attribute in _OPTIONS.get(getattr(data, "format", ""), {}).items()
+        if isinstance(name := getattr(columns, attribute, None), str)
     }
-    return {option: name for option, name in columns_by_option.items() if isinstance(name, str)}
 
 
 def reading_options_as_trained(

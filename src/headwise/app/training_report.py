@@ -23,8 +23,7 @@ from headwise.training.settings import RunConfig
 from headwise.training.train_result import TrainResult
 
 
-@renamed_parameters(rivals="systems")
-@renamed_parameters(teaching="distillation", seen="test_duplicates")
+@renamed_parameters(rivals="systems", teaching="distillation", seen="test_duplicates")
 @dataclass(frozen=True)
 class TrainingReport:
     """The report of a training run.

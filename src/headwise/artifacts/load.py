@@ -18,12 +18,7 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from headwise.artifacts.folder_config import load_calibration, read_folder_config
-from headwise.artifacts.model_folder import (
-    StoreError,
-    VerifiedFolder,
-    read_vocabulary,
-    to_json,
-)
+from headwise.artifacts.model_folder import StoreError, VerifiedFolder, read_vocabulary, to_json
 from headwise.artifacts.model_info import ModelInfo
 from headwise.artifacts.weights import TensorSpec, WeightsFile, read_weights
 from headwise.core.config import JsonMapping, JsonObject

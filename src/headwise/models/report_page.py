@@ -208,9 +208,8 @@ def _summary(contents: ReportContents) -> str:
 
 
 def _scores(contents: ReportContents) -> Section:
-    names, columns = ["", "model"], [contents.scores]
-    names += [system.name for system in contents.systems]
-    columns += [system.scores for system in contents.systems]
+    names = ["", "model", *(system.name for system in contents.systems)]
+    columns = [contents.scores, *(system.scores for system in contents.systems)]
     rows: list[list[str | Cell]] = []
     for line in contents.metric_table.lines:
         if not line.shown(contents.scores) or (line.if_any and not lookup(contents.scores, line.key)):

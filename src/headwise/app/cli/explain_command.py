@@ -78,10 +78,7 @@ def explain(
     if output is not None:
         check_output_file(output, file, overwrite=overwrite)
     explanations = explain_file(
-        model,
-        file,
-        **file_arguments(parses, opening, read),
-        reporter=TerminalReporter(),
+        model, file, **file_arguments(parses, opening, read), reporter=TerminalReporter()
     )
     if form == "terminal":
         _show(explanations, "line " if is_standard(file) else f"{Path(file).name}:")

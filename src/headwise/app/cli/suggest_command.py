@@ -65,11 +65,7 @@ def suggest(
     if output is not None:
         check_output_file(output, file, overwrite=overwrite)
     suggestions = suggest_file(
-        model,
-        file,
-        count,
-        **file_arguments(parses, opening, read),
-        reporter=TerminalReporter(),
+        model, file, count, **file_arguments(parses, opening, read), reporter=TerminalReporter()
     )
     with open_output(output, atomic=True) as target:
         written = _tagged(suggestions) if tags else _written(suggestions, form)

@@ -39,11 +39,7 @@ from headwise.app.estimators.estimator_inputs import (
 from headwise.app.estimators.table_columns import TableEstimator
 from headwise.artifacts.model_info import ModelInfo
 from headwise.data.items.examples import Example, Pair
-from headwise.data.items.numeric_labels import (
-    LARGEST_LABEL,
-    parse_number,
-    with_decimal_point,
-)
+from headwise.data.items.numeric_labels import LARGEST_LABEL, parse_number, with_decimal_point
 from headwise.data.readers.tabular_cells import is_missing
 from headwise.nn.encoders.encoder_configs import EncoderName
 from headwise.nn.networks.text_models import PairModel, PairScorer, TextRegressorModel

@@ -42,10 +42,7 @@ class PredictionQueue:
     """
 
     def __init__(
-        self,
-        service: ModelService,
-        most_characters: int = MOST_CHARACTERS,
-        budget: WordBudget = NO_LIMIT,
+        self, service: ModelService, most_characters: int = MOST_CHARACTERS, budget: WordBudget = NO_LIMIT
     ):
         self.service, self.most_characters, self.budget = service, most_characters, budget
         self._waiting: WeakKeyDictionary[asyncio.AbstractEventLoop, deque[_Request]] = WeakKeyDictionary()

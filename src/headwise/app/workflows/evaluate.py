@@ -6,8 +6,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, Unpack
 
-from numpy.typing import NDArray
-
 from headwise.app.reporter import NULL_REPORTER
 from headwise.app.session import FileArguments, open_task_session
 from headwise.app.session_base import TaskSession
@@ -278,14 +276,6 @@ class EvaluatedItems:
         """The scores as JSON."""
         return {**self.evaluation.to_json(), **novelty_json(self.novelty)}
 
-    def confidence(self) -> tuple[NDArray, NDArray] | None:
-        """The confidence of each prediction and whether it is right, see `Task.confidence`."""
-        return self.session.task.confidence(self.session.model, self.data.items, self.evaluation)
-
-    def mistakes(self, count: int) -> list[JsonObject]:
-        """The most confident errors, see `Task.mistakes`."""
-        return self.session.task.mistakes(self.session.model, self.data, self.evaluation, count)
-
     def score_messages(self, scores: JsonMapping) -> list[ReportMessage]:
         """Notes and warnings on scores, as JSON."""
         task, labels = self.session.task, self.session.info.data.train.labels
@@ -301,7 +291,8 @@ class EvaluatedItems:
         """
         session, data = self.session, self.data
         task, item_type, info = session.task, session.item_type, session.info
-        mistakes, scores = self.mistakes(errors), self.evaluation.to_json()
+        mistakes = task.mistakes(session.model, data, self.evaluation, errors)
+        scores = self.evaluation.to_json()
         messages = [
             *self.messages,
             *task.evaluation_caveats(info.data.train.labels, data),

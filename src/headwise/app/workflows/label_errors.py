@@ -34,12 +34,7 @@ from headwise.data.items.item_types import (
     options_for,
     require_one_label_task,
 )
-from headwise.data.items.labels import (
-    evaluation_mask,
-    label_names,
-    label_targets,
-    training_weights,
-)
+from headwise.data.items.labels import evaluation_mask, label_names, label_targets, training_weights
 from headwise.linear.linear_fit import LinearExamples, cross_validated
 from headwise.linear.linear_settings import StepReporter, ignore_step
 from headwise.linear.tabular_features import tabular_features_of

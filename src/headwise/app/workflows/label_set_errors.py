@@ -15,12 +15,7 @@ from headwise.app.workflows.label_issues import (
 from headwise.core.activations import expit
 from headwise.data.items.examples import MultiLabelExample, writable_separator
 from headwise.data.items.label_types import LABEL_SET_TYPE
-from headwise.data.items.labels import (
-    evaluation_mask,
-    label_names,
-    multi_hot_targets,
-    training_weights,
-)
+from headwise.data.items.labels import evaluation_mask, label_names, multi_hot_targets, training_weights
 from headwise.linear.linear_fit import LinearExamples, cross_validated
 from headwise.linear.tabular_features import tabular_features_of
 from headwise.metrics.label_quality import beats_label_frequencies, find_label_issues, separable

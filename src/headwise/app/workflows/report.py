@@ -148,9 +148,9 @@ def _item_contents(session: ModelSession, evaluated: EvaluatedItems) -> JsonObje
     duplicates."""
     task, model, item_type = session.task, session.model, session.item_type
     data, items = evaluated.data, evaluated.data.items
-    confidences, right = evaluated.confidence() or (None, None)
+    confidences, right = task.confidence(model, items, evaluated.evaluation) or (None, None)
     try:
-        mistakes_found = evaluated.mistakes(sys.maxsize)
+        mistakes_found = task.mistakes(model, data, evaluated.evaluation, sys.maxsize)
     except ConfigError:  # a language model has no labels that could be wrong
         mistakes_found = []
     listed = mistakes_found[:MOST_MISTAKES]

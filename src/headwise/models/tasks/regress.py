@@ -15,16 +15,8 @@ from headwise.core.config import JsonMapping, JsonObject
 from headwise.data.findings import abbreviate
 from headwise.data.items.dataset import Dataset
 from headwise.data.items.examples import Example
-from headwise.data.items.labels import (
-    LabelledItem,
-    evaluation_weights,
-    training_weights,
-)
-from headwise.data.items.numeric_labels import (
-    MOST_CLASSES,
-    look_like_scores,
-    parse_number,
-)
+from headwise.data.items.labels import LabelledItem, evaluation_weights, training_weights
+from headwise.data.items.numeric_labels import MOST_CLASSES, look_like_scores, parse_number
 from headwise.data.splits.data_parts import DataParts
 from headwise.metrics.regression_scores import compare_errors, comparison_scores, score_numbers
 from headwise.metrics.target_scale import Scale, decimal_text

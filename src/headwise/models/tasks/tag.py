@@ -114,11 +114,7 @@ class TagTask(Task["TagModel", Sequence[TaggedSentence], TaggedData, TagEvaluati
         return TagEnsembleFitter(objective, lambda: _dev_scores(objective.model, objective.dev))
 
     def selective_scores(
-        self,
-        model: TagModel,
-        items: Sequence[TaggedSentence],
-        evaluation: TagEvaluation,
-        least: float,
+        self, model: TagModel, items: Sequence[TaggedSentence], evaluation: TagEvaluation, least: float
     ) -> JsonObject | None:
         """The predictions are spans; `recall` is the share of all true spans that are predicted with at
         least this probability.
