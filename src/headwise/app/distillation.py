@@ -39,15 +39,8 @@ from headwise.training.fit import merge_dev_into_train
 from headwise.training.pretraining.base_config import TeacherConfig
 from headwise.training.settings import DistillationConfig
 
-_FILES = (
-    ".csv",
-    ".tsv",
-    ".jsonl",
-    ".json",
-    ".txt",
-    ".xlsx",
-    ".parquet",
-)  # no encoder's name has these endings
+_FILES = (".csv", ".tsv", ".jsonl", ".json", ".txt", ".xlsx", ".parquet")
+"""Endings that no encoder's name has."""
 _TIMED = 256  # number of texts for the speed measurement
 _NEAR_DUPLICATES = "too similar to dev or test texts"
 

@@ -22,13 +22,8 @@ from headwise.core.errors import ConfigError
 
 _EXCERPT = 240  # characters shown of a text
 _COLUMNS = (
-    "line",
-    "label",
-    "suggested",
-    "probability of label",
-    "probability of suggested",
-    "text",
-    "twin",
+    *("line", "label", "suggested", "probability of label", "probability of suggested"),
+    *("text", "twin"),
 )
 
 

@@ -10,17 +10,8 @@ from headwise.app.cli.flags import LABEL_SETTINGS, OpeningArgument, flag_values,
 from headwise.app.cli.terminal import TerminalReporter
 
 _UNUSED = {
-    *(
-        "format",
-        "header",
-        "delimiter",
-        "quoting",
-        "escape",
-        "encoding",
-        "sst_unit",
-        "sst_labels",
-        "head_column",
-    ),
+    *("format", "header", "delimiter", "quoting", "escape", "encoding"),
+    *("sst_unit", "sst_labels", "head_column"),
     *LABEL_SETTINGS,
 }
 """Settings without a flag: requests are JSON, and labels in them are not used."""

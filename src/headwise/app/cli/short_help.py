@@ -119,15 +119,7 @@ _ENCODER_FLAGS = {"base", "vectors", "encoder"}
 _TEACHER_FLAGS = {"unlabelled", "teacher"}
 _NOVELTY_FLAGS = {"unknown", "unknown_label"}
 _ALWAYS_SHOWN = {
-    "file",
-    "more",
-    "output",
-    "task",
-    "dev",
-    "test",
-    "resume",
-    "overwrite",
-    "recipe",
+    *("file", "more", "output", "task", "dev", "test", "resume", "overwrite", "recipe"),
     *_ENCODER_FLAGS,
     *_TEACHER_FLAGS,
     *_NOVELTY_FLAGS,
@@ -145,15 +137,8 @@ _COMMON = {
 }
 """The most common flags, by section."""
 _SHARED = {
-    "words",
-    "vectors",
-    "base",
-    "pretrained",
-    "syntax",
-    "encoder",
-    "windows",
-    "classifier",
-    "linear_model",
+    *("words", "vectors", "base", "pretrained", "syntax"),
+    *("encoder", "windows", "classifier", "linear_model"),
 }
 """Sections shared by several tasks."""
 

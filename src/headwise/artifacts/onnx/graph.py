@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from headwise.artifacts.onnx.onnx_errors import ExportError, library
 from headwise.nn.encoders.encoder import text_matrices, tree_use
-from headwise.nn.encoders.encoder_configs import encoder_name
+from headwise.nn.encoders.encoder_configs import ENCODER_CONFIGS, encoder_name
 from headwise.nn.networks.base_model import BaseModel
 from headwise.nn.networks.tag_model import TagModel
 from headwise.nn.networks.text_model import TextEncoderModel
@@ -149,22 +149,13 @@ def _without_metadata(model: Any) -> Any:
     return model
 
 
-ENCODERS = (
-    "ms-transformer",
-    "ms-san",
-    "star-transformer",
-    "set-transformer",
-    "transformer",
-    "bilstm",
-    "s-lstm",
-)
-"""Encoders that can be exported."""
-
 _UNSUPPORTED_ENCODERS = {
     "bp-transformer": "its attention goes along the edges of a tree that is made for each batch",
     "disan": "its attention is cut by the sizes of each batch",
     "tree-lstm": "it reads along dependency trees",
 }
+ENCODERS = tuple(name for name in ENCODER_CONFIGS if name not in _UNSUPPORTED_ENCODERS)
+"""Encoders that can be exported."""
 
 _UNSUPPORTED_PRIORS: dict[type[Prior], str] = {
     TransformerXL: "its table grows with the text",
