@@ -24,6 +24,7 @@ class BagTask(LabelTask[BagModel, Bag]):
     """Multiple-instance classification: one label for each bag of instances."""
 
     name = "bags"
+    model_class = "headwise.nn.networks.bag_model:BagModel"
     title, purpose = "classifier of bags", "multiple-instance learning"
     post_training_step, supports_cross_fitting = "calibration", True
     new_file, labelled_file, example_file = "NEW_BAGS", "LABELLED_BAGS", "bags.csv"
@@ -32,10 +33,6 @@ class BagTask(LabelTask[BagModel, Bag]):
         "each row:"
     )
     advice = "label more bags, or use the baseline"
-
-    @property
-    def model(self) -> type[BagModel]:
-        return BagModel
 
     def check(self, run_config: RunConfig) -> None:
         super().check(run_config)

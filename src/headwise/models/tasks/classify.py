@@ -320,16 +320,11 @@ class ClassifyTask(LabelTask["TextClassifierModel", Example]):
     """One of several labels for each text."""
 
     name = "classify"
+    model_class = "headwise.nn.networks.text_models:TextClassifierModel"
     title, purpose = "text classifier", "text classification"
     in_python = True
     supports_cross_fitting = True
     supports_base_encoder = True
-
-    @property
-    def model(self) -> type[TextClassifierModel]:
-        from headwise.nn.networks.text_models import TextClassifierModel
-
-        return TextClassifierModel
 
     def encoder_with_base(
         self, parts: DataParts[Sequence[Example]], pretrained: Mapping[str, JsonObject], taught: int = 0

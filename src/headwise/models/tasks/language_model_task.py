@@ -33,16 +33,13 @@ class LanguageModelTask(Task[LanguageModel, SymbolStream, SymbolStreamData, Lang
     """Language modelling: predict the next symbol of a text."""
 
     name = "language-model"
+    model_class = "headwise.nn.networks.language_model:LanguageModel"
     title, purpose = "language model", "language modelling"
     predictor = None
     labelled_file = "OTHER_TEXT"
     next_command = "sample {model} --prompt TEXT"
     usage = "On the command line, how well it predicts a plain text (`headwise sample` lets it write):"
     advice = "train longer, on more text"
-
-    @property
-    def model(self) -> type[LanguageModel]:
-        return LanguageModel
 
     def item_type_for(self, config: ModelConfig) -> SymbolStreamItems:
         language = config.language

@@ -30,16 +30,13 @@ class MaskedWordsTask(Task[MaskedModel, Sequence[Example], Dataset[Example], Mas
     """Masked-word prediction: predict hidden words of a text from the others."""
 
     name = "masked-words"
+    model_class = "headwise.nn.networks.masked_model:MaskedModel"
     title, purpose = "model of masked words", "telling masked words"
     predictor = None
     labelled_file = "OTHER_TEXTS"
     usage = "For other models to begin with (`headwise train FILE --base MODEL`). How well it tells words:"
     next_command = "train FILE --base {model}"
     advice = "train longer, on more text"
-
-    @property
-    def model(self) -> type[MaskedModel]:
-        return MaskedModel
 
     def check(self, run_config: RunConfig) -> None:
         super().check(run_config)

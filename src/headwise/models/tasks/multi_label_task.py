@@ -65,18 +65,13 @@ class MultiLabelTask(Task["MultiLabelModel", Sequence[Example], Dataset[Example]
     """Multi-label classification: any number of labels for each text."""
 
     name = "multi-label"
+    model_class = "headwise.nn.networks.text_models:MultiLabelModel"
     title, purpose = "multi-label text classifier", "any number of labels for each text"
     in_python = True
     predictor = MultiLabelPredictor
     post_training_step = "linear model, calibration, thresholds"
     supports_cross_fitting = True
     supports_base_encoder = True
-
-    @property
-    def model(self) -> type[MultiLabelModel]:
-        from headwise.nn.networks.text_models import MultiLabelModel
-
-        return MultiLabelModel
 
     def check(self, run_config: RunConfig) -> None:
         super().check(run_config)

@@ -25,6 +25,7 @@ class PairLabelTask(LabelTask["PairModel", Pair]):
     """One of several labels for each pair of texts."""
 
     name = "pair"
+    model_class = "headwise.nn.networks.text_models:PairModel"
     title, purpose = "classifier of text pairs", "classification of text pairs"
     supports_cross_fitting = True
     new_file, labelled_file, example_file = "NEW_PAIRS", "LABELLED_PAIRS", "pairs.csv"
@@ -32,12 +33,6 @@ class PairLabelTask(LabelTask["PairModel", Pair]):
         "On the command line, a csv, tsv or jsonl file with two columns of texts, named as in the training "
         "file or as\nusual (`premise` and `hypothesis`, say):"
     )
-
-    @property
-    def model(self) -> type[PairModel]:
-        from headwise.nn.networks.text_models import PairModel
-
-        return PairModel
 
     def make(self, words: Vocabulary, parts: DataParts[Sequence[Pair]], run_config: RunConfig) -> PairModel:
         return self.model(run_config.model, words, parts.labels)
@@ -56,15 +51,10 @@ class PairScoreTask(NumberTask["PairScorer", Pair]):
     """A number for each pair of texts."""
 
     name = "pair-score"
+    model_class = "headwise.nn.networks.text_models:PairScorer"
     title, purpose = "model of text pairs", "a score for each pair of texts"
     new_file, labelled_file, example_file = "NEW_PAIRS", "SCORED_PAIRS", "pairs.csv"
     usage = PairLabelTask.usage
-
-    @property
-    def model(self) -> type[PairScorer]:
-        from headwise.nn.networks.text_models import PairScorer
-
-        return PairScorer
 
     def guesses(
         self, parts: DataParts[Sequence[Pair]], model: PairScorer, *, refit: bool

@@ -192,15 +192,10 @@ class RegressTask(NumberTask["TextRegressorModel", Example]):
     """A number for each text."""
 
     name = "regress"
+    model_class = "headwise.nn.networks.text_models:TextRegressorModel"
     title, purpose = "regressor of texts", "a number for each text"
     in_python = True
     supports_base_encoder = True
-
-    @property
-    def model(self) -> type[TextRegressorModel]:
-        from headwise.nn.networks.text_models import TextRegressorModel
-
-        return TextRegressorModel
 
     def encoder_with_base(
         self, parts: DataParts[Sequence[Example]], pretrained: Mapping[str, JsonObject], taught: int = 0

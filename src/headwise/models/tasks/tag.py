@@ -61,17 +61,12 @@ class TagTask(Task["TagModel", Sequence[TaggedSentence], TaggedData, TagEvaluati
     """Sequence labelling: a tag for each word of a sentence."""
 
     name = "tag"
+    model_class = "headwise.nn.networks.tag_model:TagModel"
     title, purpose = "tagger", "sequence labelling"
     in_python = True
     post_training_step = "linear model"
     predictor = TagPredictor
     labelled_file, predictions = "TAGGED_SENTENCES", "predictions.jsonl"
-
-    @property
-    def model(self) -> type[TagModel]:
-        from headwise.nn.networks.tag_model import TagModel
-
-        return TagModel
 
     def item_type_for(self, config: ModelConfig) -> TaggedSentenceItems:
         return TaggedSentenceItems(tokenizer=config.words.tokenizer)

@@ -9,6 +9,7 @@ from __future__ import annotations  # the models, which need torch, are loaded w
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence, Sized
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 
 import numpy as np
@@ -62,10 +63,13 @@ class TaskType(ABC, Generic[Model, Items, File, Evaluation]):
     title: ClassVar[str]
     """Display name of its models, as `text classifier`."""
 
+    model_class: ClassVar[str]
+    """Class of its models, as `module:name`; it is imported when it is needed."""
+
     @property
-    @abstractmethod
     def model(self) -> type[Model]:
         """Class of its models."""
+        return resolve_name(self.model_class)
 
     @property
     def item_type(self) -> ItemType:
