@@ -15,8 +15,8 @@ from headwise.models.tasks.training_messages import calibration_message
 from headwise.nn.networks.bag_model import BagFeatures, BagModel
 from headwise.nn.networks.model_config import ModelConfig
 from headwise.text.vocabulary import Coverage, WordVectors
+from headwise.training.loop import Objective
 from headwise.training.settings import RunConfig
-from headwise.training.text_objectives import ClassificationObjective
 from headwise.training.train_result import TrainResult
 
 
@@ -72,9 +72,7 @@ class BagTask(LabelTask[BagModel, Bag]):
             names = tuple(map(str, range(parts.train[0].instances.shape[1])))
         return BagModel(run_config.model, BagFeatures(names), parts.labels), None
 
-    def objective(
-        self, model: BagModel, parts: DataParts[Sequence[Bag]]
-    ) -> ClassificationObjective[BagModel]:
+    def objective(self, model: BagModel, parts: DataParts[Sequence[Bag]]) -> Objective:
         model.standardize.fit([bag.instances for bag in parts.train])
         return super().objective(model, parts)
 

@@ -19,7 +19,6 @@ from headwise.data.items.labels import (
     classification_targets,
     evaluation_weights,
     label_targets,
-    training_weights,
 )
 from headwise.data.splits.data_parts import DataParts
 from headwise.metrics.classification_scores import (
@@ -64,9 +63,7 @@ if TYPE_CHECKING:
     from headwise.nn.networks.bag_model import BagModel
     from headwise.nn.networks.text_model import TextEncoderModel
     from headwise.nn.networks.text_models import MultiLabelModel, PairModel, TextClassifierModel
-    from headwise.training.ensembles import SingleLabelEnsembleFitter
     from headwise.training.settings import RunConfig
-    from headwise.training.text_objectives import ClassificationObjective
     from headwise.training.train_result import PostTrainingFit, TrainResult
 
 LEAST = 1e-30
@@ -83,6 +80,8 @@ class LabelTask(
 ):
     """A task with one of several labels for each item."""
 
+    objective_class = "headwise.training.text_objectives:ClassificationObjective"
+    fitter_class = "headwise.training.ensembles:SingleLabelEnsembleFitter"
     predictor = LabelPredictor
     post_training_step = "linear model, calibration"
 
@@ -101,29 +100,6 @@ class LabelTask(
                 "classifier.thresholds asks for rates of several labels, but a text gets one label here: "
                 "name one"
             )
-
-    def objective(
-        self, model: Classifier, parts: DataParts[Sequence[Item]]
-    ) -> ClassificationObjective[Classifier]:
-        train, dev = (
-            (part, classification_targets(part, model.labels)) for part in (parts.train, parts.dev)
-        )
-        from headwise.training.text_objectives import ClassificationObjective
-
-        objective = ClassificationObjective(
-            model,
-            train,
-            dev,
-            weights=training_weights(parts.train),
-            dev_weights=evaluation_weights(parts.dev),
-        )
-        objective.out_of_scope = parts.fitted_out_of_scope
-        return objective
-
-    def ensemble_fitter(self, objective: ClassificationObjective[Classifier]) -> SingleLabelEnsembleFitter:
-        from headwise.training.ensembles import SingleLabelEnsembleFitter
-
-        return SingleLabelEnsembleFitter(objective)
 
     def set_thresholds_setting(self, model: Classifier, thresholds: str | None) -> None:
         if thresholds is not None:

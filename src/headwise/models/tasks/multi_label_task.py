@@ -12,7 +12,7 @@ from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.errors import ConfigError
 from headwise.data.items.dataset import Dataset
 from headwise.data.items.examples import Example, separator_for
-from headwise.data.items.labels import evaluation_weights, label_names, multi_hot_targets, training_weights
+from headwise.data.items.labels import evaluation_weights, label_names, multi_hot_targets
 from headwise.data.items.text_items import TextSchema
 from headwise.data.splits.data_parts import DataParts
 from headwise.metrics.multi_label_scores import compare_sets, multi_label_scores, set_counts
@@ -52,9 +52,7 @@ from headwise.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from headwise.nn.networks.text_models import MultiLabelModel
-    from headwise.training.ensembles import MultiLabelEnsembleFitter
     from headwise.training.settings import RunConfig
-    from headwise.training.text_objectives import MultiLabelObjective
     from headwise.training.train_result import PostTrainingFit, TrainResult
 
 SUMMARY = ("micro_f1", "macro_f1", "subset_accuracy", "ranking", "mean_average_precision")
@@ -68,6 +66,8 @@ class MultiLabelTask(Task["MultiLabelModel", Sequence[Example], Dataset[Example]
     model_class = "headwise.nn.networks.text_models:MultiLabelModel"
     title, purpose = "multi-label text classifier", "any number of labels for each text"
     in_python = True
+    objective_class = "headwise.training.text_objectives:MultiLabelObjective"
+    fitter_class = "headwise.training.ensembles:MultiLabelEnsembleFitter"
     predictor = MultiLabelPredictor
     post_training_step = "linear model, calibration, thresholds"
     supports_cross_fitting = True
@@ -100,20 +100,6 @@ class MultiLabelTask(Task["MultiLabelModel", Sequence[Example], Dataset[Example]
         separator = separator_for(run_config.data, labels, read)
         config = run_config.model.with_tabular_columns(parts.train)
         return self.model(config, words, labels, separator=separator)
-
-    def objective(self, model: MultiLabelModel, parts: DataParts[Sequence[Example]]) -> MultiLabelObjective:
-        from headwise.training.text_objectives import MultiLabelObjective
-
-        train, dev = ((part, multi_hot_targets(part, model.labels)) for part in (parts.train, parts.dev))
-        weights = training_weights(parts.train), evaluation_weights(parts.dev)
-        objective = MultiLabelObjective(model, train, dev, *weights)
-        objective.out_of_scope = parts.fitted_out_of_scope
-        return objective
-
-    def ensemble_fitter(self, objective: MultiLabelObjective) -> MultiLabelEnsembleFitter:
-        from headwise.training.ensembles import MultiLabelEnsembleFitter
-
-        return MultiLabelEnsembleFitter(objective)
 
     def set_thresholds_setting(self, model: MultiLabelModel, thresholds: str | None) -> None:
         if thresholds is not None:

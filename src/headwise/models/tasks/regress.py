@@ -15,7 +15,7 @@ from headwise.core.config import JsonMapping, JsonObject
 from headwise.data.findings import abbreviate
 from headwise.data.items.dataset import Dataset
 from headwise.data.items.examples import Example
-from headwise.data.items.labels import LabelledItem, evaluation_weights, training_weights
+from headwise.data.items.labels import LabelledItem, training_weights
 from headwise.data.items.numeric_labels import MOST_CLASSES, look_like_scores, parse_number
 from headwise.data.splits.data_parts import DataParts
 from headwise.metrics.regression_scores import compare_errors, comparison_scores, score_numbers
@@ -38,9 +38,7 @@ from headwise.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from headwise.nn.networks.text_models import PairScorer, TextRegressorModel
-    from headwise.training.ensembles import NumberEnsembleFitter
     from headwise.training.settings import RunConfig
-    from headwise.training.text_objectives import NumberObjective
     from headwise.training.train_result import TrainResult
 
 Regressor = TypeVar("Regressor", "TextRegressorModel", "PairScorer")
@@ -52,6 +50,8 @@ class NumberTask(
 ):
     """A task with a number for each item."""
 
+    objective_class = "headwise.training.text_objectives:NumberObjective"
+    fitter_class = "headwise.training.ensembles:NumberEnsembleFitter"
     predictor = NumberPredictor
     post_training_step, supports_cross_fitting, head_section = "linear model", True, "regressor"
 
@@ -62,18 +62,6 @@ class NumberTask(
     def make(self, words: Vocabulary, parts: DataParts[Sequence[Item]], run_config: RunConfig) -> Regressor:
         scale = Scale.of(self.targets(parts.train), training_weights(parts.train))
         return self.model(run_config.model.with_tabular_columns(parts.train), words, scale)
-
-    def objective(self, model: Regressor, parts: DataParts[Sequence[Item]]) -> NumberObjective:
-        from headwise.training.text_objectives import NumberObjective
-
-        train, dev = ((part, self.targets(part)) for part in (parts.train, parts.dev))
-        weights = training_weights(parts.train), evaluation_weights(parts.dev)
-        return NumberObjective(model, train, dev, *weights)
-
-    def ensemble_fitter(self, objective: NumberObjective[Regressor]) -> NumberEnsembleFitter:
-        from headwise.training.ensembles import NumberEnsembleFitter
-
-        return NumberEnsembleFitter(objective)
 
     def training_summary(self, fitted: TrainResult) -> list[str]:
         return linear_model_message(fitted.model)

@@ -23,6 +23,7 @@ from headwise.data.items.dataset import Dataset
 from headwise.data.items.examples import Example
 from headwise.data.items.item_type import ItemType
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
+from headwise.data.items.labels import evaluation_weights, training_weights
 from headwise.data.items.text_items import TextSchema
 from headwise.data.items.training_labels import check_label_names
 from headwise.data.splits.data_parts import DataParts
@@ -91,6 +92,11 @@ class TaskTraining(TaskType[Model, Items, File, Evaluation]):
     """Whether it supports cross-fitting: fitting calibration and ensemble weights on out-of-fold
     outputs."""
 
+    objective_class: ClassVar[str]
+    """Class of the training objective of its labels, as `module:name`."""
+    fitter_class: ClassVar[str]
+    """Class of what `ensemble_fitter` returns."""
+
     supports_base_encoder: ClassVar[bool] = False
     """Whether its models can start from the encoder of a base."""
     head_section: ClassVar[str] = "classifier"
@@ -147,19 +153,26 @@ class TaskTraining(TaskType[Model, Items, File, Evaluation]):
         """Build an untrained model with this vocabulary; called by `build` only."""
         raise NotImplementedError
 
-    @abstractmethod
-    def objective(self, model: Model, parts: DataParts[Items]) -> Objective:
+    def objective(self, model: Model, parts: DataParts[Any]) -> Objective:
         """The training objective."""
+        label_type, labels = self.item_type.label_type, getattr(model, "labels", ())
+        train, dev = (
+            (part, label_type.training_targets(part, labels)) for part in (parts.train, parts.dev)
+        )
+        weights = training_weights(parts.train), evaluation_weights(parts.dev)
+        objective = resolve_name(self.objective_class)(model, train, dev, *weights)
+        objective.out_of_scope = parts.fitted_out_of_scope
+        return objective
 
     def begin(self, model: Model, objective: Any) -> None:
         """Initialise parameters that are not found by gradient descent, before the first epoch."""
         if getattr(model, "probe", None) is not None:
             objective.init_from_probe()
 
-    @abstractmethod
     def ensemble_fitter(self, objective: Any) -> ModelEnsembleFitter:
         """Fits what follows the last epoch of a training run with this objective: the linear member,
         ensemble weights, calibration, thresholds."""
+        return resolve_name(self.fitter_class)(objective)
 
     def set_thresholds_setting(self, model: Model, thresholds: str | None) -> None:
         """Change the thresholds setting of a finished model (see `ClassifierConfig.thresholds`); None keeps
