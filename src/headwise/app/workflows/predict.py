@@ -148,14 +148,13 @@ class _PredictionJob:
     def run(self) -> int:
         """Write the predictions; returns the number of predicted items."""
         self.check()
-        output, first_file = self.output, Path(first_path(self.files))
         mark = _model_digest(self.folder)
         session = open_session(self.folder, device=self.device, pipeline=self.pipeline)
         workers = self.workers_of(session)
         predictor = session.predictor(*self.predictor_arguments)
         if self.file_arguments.get("parses") is not None and not session.item_type.sides:
             raise session.item_type.no_parses_error()
-        form = choose_format(output, self.form, predictor.formats, predictor.form)
+        form = choose_format(self.output, self.form, predictor.formats, predictor.form)
         marked = has_byte_order_mark(first_path(self.files))
         rows = session.rows(self.files, **self.file_arguments)
         chunks = cut_chunks(iter(rows))
@@ -179,13 +178,10 @@ class _PredictionJob:
             return partial(_open_unchanged, self.folder, mark, opener, self.predictor_arguments)
 
         start = ResumePoint(0, 0, chain([first] if first else [], chunks))
-        with self.exclusive_output(first_file):
+        with self.exclusive_output():
             start = self.resumed(start, layout, predictor)
             predicted = _predicted(start.chunks, predictor, workers, opening)
-            shown_file = Path(str(self.files))
-            seconds = _write_predictions(
-                start, predicted, layout, predictor, output, shown_file, self.reporter
-            )
+            seconds = self.write(start, predicted, layout, predictor)
         self.reporter.notes(rows.closing_notes)
         for message in predictor.summary(seconds):
             self.reporter.message(message)
@@ -234,13 +230,9 @@ class _PredictionJob:
         return layout.without_label_probabilities()
 
     @contextmanager
-    def exclusive_output(self, file: Path) -> Generator[None]:
+    def exclusive_output(self) -> Generator[None]:
         """Lock the output within this context and check that it may be written; a new file is removed if
-        the prediction fails before it has written anything.
-
-        Args:
-            file: The input file.
-        """
+        the prediction fails before it has written anything."""
         output = self.output
         if output is None:
             yield
@@ -248,6 +240,7 @@ class _PredictionJob:
         new = not output.exists()
         with reporting_write_errors(output), locked_file(output):
             overwrite = self.overwrite or not (self.resume or output.stat().st_size)
+            file = Path(first_path(self.files))
             check_output_file(output, file, resume=self.resume, overwrite=overwrite)
             try:
                 yield
@@ -268,6 +261,46 @@ class _PredictionJob:
             os.truncate(output, start.size)
         self.reporter.note(f"{output}: the first {start.rows:,} records are kept")
         return start
+
+    def write(
+        self,
+        start: ResumePoint,
+        predicted: Generator[tuple[Chunk, PredictionBatch], None, None],
+        layout: RecordLayout,
+        predictor: Predictor,
+    ) -> float:
+        """Predict and write the remaining records; returns the seconds. If interrupted, the reporter is
+        informed how to resume."""
+        output, reporter = self.output, self.reporter
+        written, began = start.rows, time.perf_counter()
+        # Predictions that are printed on a terminal leave no room for a progress bar.
+        shown = output is not None or not sys.stdout.isatty()
+        try:
+            reading = reporter.reading(Path(str(self.files)), start.rows, shown=shown)
+            with reading as update, ExitStack() as files, closing(predicted):
+                target = None
+                for chunk, answers in predicted:
+                    records = layout.records(chunk, predictor.take(answers))
+                    if target is None:
+                        # Opened late: if prediction fails at once, an existing file stays as it is.
+                        target = files.enter_context(open_output(output, append=start.size > 0))
+                        records = records if start.size else layout.header + records
+                    target.write(records.encode())
+                    target.flush()
+                    written += len(chunk)
+                    update(written, chunk[-1].line)
+                if target is None and not start.rows:
+                    files.enter_context(open_output(output)).write(layout.header.encode())
+        # SystemError: Ctrl-C in compiled code
+        except (KeyboardInterrupt, SystemError, HeadwiseError) as error:
+            again = getattr(error, "code", "") == "HW603"  # a resumed run would fail again
+            if written and output is not None and not again and not _is_compressed(output):
+                reporter.warn(
+                    f"stopped after {written:,} {predictor.nouns.many}; the same command with --resume "
+                    f"(and without --overwrite) continues {output}"
+                )
+            raise
+        return time.perf_counter() - began
 
 
 def _model_digest(folder: Path | str) -> bytes:
@@ -328,47 +361,6 @@ def _predicted_here(
         yield chunk, predictor.predict([row.item for row in chunk])
         if time.monotonic() >= end:
             return
-
-
-def _write_predictions(
-    start: ResumePoint,
-    predicted: Generator[tuple[Chunk, PredictionBatch], None, None],
-    layout: RecordLayout,
-    predictor: Predictor,
-    output: Path | None,
-    file: Path,
-    reporter: Reporter,
-) -> float:
-    """Predict and write the remaining records; returns the seconds. If interrupted, the reporter is
-    informed how to resume."""
-    written, began = start.rows, time.perf_counter()
-    # Predictions that are printed on a terminal leave no room for a progress bar.
-    shown = output is not None or not sys.stdout.isatty()
-    try:
-        reading = reporter.reading(file, start.rows, shown=shown)
-        with reading as update, ExitStack() as files, closing(predicted):
-            target = None
-            for chunk, answers in predicted:
-                records = layout.records(chunk, predictor.take(answers))
-                if target is None:
-                    # Opened late: if prediction fails at once, an existing file stays as it is.
-                    target = files.enter_context(open_output(output, append=start.size > 0))
-                    records = records if start.size else layout.header + records
-                target.write(records.encode())
-                target.flush()
-                written += len(chunk)
-                update(written, chunk[-1].line)
-            if target is None and not start.rows:
-                files.enter_context(open_output(output)).write(layout.header.encode())
-    except (KeyboardInterrupt, SystemError, HeadwiseError) as error:  # SystemError: Ctrl-C in compiled code
-        again = getattr(error, "code", "") == "HW603"  # a resumed run would fail again
-        if written and output is not None and not again and not _is_compressed(output):
-            reporter.warn(
-                f"stopped after {written:,} {predictor.nouns.many}; the same command with --resume (and "
-                f"without --overwrite) continues {output}"
-            )
-        raise
-    return time.perf_counter() - began
 
 
 def check_output_file(output: Path, file: Path, *, resume: bool | None = None, overwrite: bool) -> None:
