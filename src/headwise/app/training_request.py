@@ -155,9 +155,10 @@ class TrainingRequest:
         files = {"train": InMemoryData([*items, *(dev or ())], labels)} if labels else {}
         if dev is not None:
             files["dev"] = InMemoryData(dev, labels)
-            return RunData(DataParts(item_type, items, dev, [], files=files, out_of_scope=outside))
-        cut = item_type.split(items, split.dev, seed=split.seed)
-        return RunData(DataParts(item_type, cut.train, cut.dev, [], files=files, out_of_scope=outside))
+        else:
+            cut = item_type.split(items, split.dev, seed=split.seed)
+            items, dev = cut.train, cut.dev
+        return RunData(DataParts(item_type, items, dev, [], files=files, out_of_scope=outside))
 
     def plan(
         self, data: RunData, *, sources: SettingsSources | None = None, reporter: Reporter = NULL_REPORTER
@@ -374,10 +375,8 @@ def _split_init_from(layers: tuple[Sections, ...]) -> "tuple[PreviousModel | Non
     previous = PreviousModel(names[-1], load_model(folder), file_sha256(folder / MANIFEST))
     if not previous.has_no_task:
         previous = replace(previous, training_fingerprint=read_info(folder).data.training_fingerprint)
-    base = [{k: v for k, v in layer.get("base", {}).items() if k != "name"} for layer in layers]
-    return previous, tuple(
-        {**layer, "base": base_section} for layer, base_section in zip(layers, base, strict=True)
-    )
+    base = ({k: v for k, v in layer.get("base", {}).items() if k != "name"} for layer in layers)
+    return previous, tuple({**layer, "base": section} for layer, section in zip(layers, base, strict=True))
 
 
 def _report_warm_start(previous: "PreviousModel", parts: DataParts, reporter: Reporter) -> None:

@@ -15,7 +15,6 @@ from headwise.core.html import Cell, Page, Section, Series, Table, isolated, plo
 from headwise.metrics.operating_points import MIN_ITEMS, RiskCoverageCurve
 from headwise.models.metric_table import (
     MISSING,
-    MetricRow,
     MetricTable,
     format_number,
     meanings_of,
@@ -379,9 +378,8 @@ def _training(contents: ReportContents) -> Section:
     losses = {"train_loss": "training loss", "loss": f"{held_out} loss"}
     names = {key for row in history for key, value in row.items() if is_number(value)}
     scores = sorted(names - {"epoch", *losses})[:2]
-    metrics: dict[str, MetricRow] = {}
-    for line in contents.metric_table.lines:
-        metrics.setdefault(line.key.rpartition(".")[2], line)  # the first: others are of novelty detection
+    # The first of a name: others are of novelty detection.
+    metrics = {line.key.rpartition(".")[2]: line for line in reversed(contents.metric_table.lines)}
     pieces = []
     for title, keys in (("losses", losses), (f"scores {contents.held_out}", scores)):
         lines, percent = [], True
@@ -417,12 +415,8 @@ def _data(contents: ReportContents) -> Section:
     counted = {
         name: part["labels"] for name, part in parts.items() if isinstance(part.get("labels"), Mapping)
     }
-    rows = [
-        [
-            contents.metric_table.of,
-            *(format_number(part.get("texts"), "count") or MISSING for part in parts.values()),
-        ]
-    ]
+    sizes = (format_number(part.get("texts"), "count") or MISSING for part in parts.values())
+    rows = [[contents.metric_table.of, *sizes]]
     labels = list(dict.fromkeys(label for labels in counted.values() for label in labels))
     if contents.metric_table.per_class and len(labels) <= 200:  # numbers are no classes
         for label in labels:
