@@ -1,6 +1,6 @@
 """Explanations as pages: text stays text."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -111,4 +111,4 @@ def test_the_old_name_of_an_attribution_works_for_one_more_release():
         old = ColumnAttribution("price", "12", share=0.5)
     assert old == ColumnAttribution("price", "12", 0.5)
     assert old.share == old.attribution == 0.5
-    assert old.to_json() == {"name": "price", "value": "12", "attribution": 0.5}
+    assert asdict(old) == {"name": "price", "value": "12", "attribution": 0.5}
