@@ -56,10 +56,8 @@ def words_of_tokens(tokens: Sequence[CharacterSpan], words: Sequence[CharacterSp
 Mode = Literal["strict", "contract", "expand"]
 UNTYPED_SPAN_LABEL = "SPAN"
 """The label of spans whose tags have no type, since spaCy entities need a label."""
-_WHITESPACE_TAGS = {
-    "tag": "_SP",
-    "pos": "SPACE",
-}  # values for white-space tokens, as in spaCy's own pipelines
+_WHITESPACE_TAGS = {"tag": "_SP", "pos": "SPACE"}
+"""Values for white-space tokens, as in spaCy's own pipelines."""
 
 
 class HeadwiseComponent(Pipe):
@@ -179,8 +177,7 @@ class HeadwiseComponent(Pipe):
                 self._write_tags(doc, prediction)
             elif hasattr(prediction, "probabilities"):
                 doc.cats.update(zip(model.labels, prediction.probabilities, strict=True))
-                is_set = hasattr(prediction, "labels")
-                answer = list(prediction.labels) if is_set else prediction.label
+                answer = list(prediction.labels) if hasattr(prediction, "labels") else prediction.label
                 doc._.set(self.extension, answer)
             else:
                 doc._.set(self.extension, prediction)

@@ -248,11 +248,8 @@ class EncoderTeacher(Teacher):
         of_names = self.vectors(list(names.values())) if names else vectors[:0]
         label_name_count = 0
         if names_are_predictive(SINGLE_LABEL_TYPE, of_names, vectors, targets, list(names)):
-            texts, vectors, label_name_count = (
-                [*texts, *names.values()],
-                np.vstack([vectors, of_names]),
-                len(names),
-            )
+            texts, vectors = [*texts, *names.values()], np.vstack([vectors, of_names])
+            label_name_count = len(names)
             targets, weights = with_names(SINGLE_LABEL_TYPE, targets, weights, list(names), classes)
         if self._linear:
             self._logits = fit_linear(
@@ -298,10 +295,8 @@ class ModelTeacher(Teacher):
             raise ConfigError(f"--teacher {folder}: a model of the task {task}, not a classifier of texts")
         self.model = model
         self.fingerprint = file_sha256(folder / MANIFEST)  # the manifest has the hashes of all files
-        self.name, self.training_fingerprint = (
-            f"the model {folder.name}",
-            read_info(folder).data.training_fingerprint,
-        )
+        self.name = f"the model {folder.name}"
+        self.training_fingerprint = read_info(folder).data.training_fingerprint
 
     def learn(self, items: Sequence[object], labels: Sequence[str]) -> Sequence[str]:
         return self.model.labels

@@ -41,10 +41,8 @@ def baseline_message(
                 f"({why})"
             )
         return better if bounds[1] < 0 else None
-    score, baseline_score = (
-        lookup(scores, metric_table.primary_metric.key),
-        lookup(baseline.scores, metric_table.primary_metric.key),
-    )
+    key = metric_table.primary_metric.key
+    score, baseline_score = lookup(scores, key), lookup(baseline.scores, key)
     if not is_number(score) or not is_number(baseline_score) or score == baseline_score:
         return None
     return better if (baseline_score < score) == metric_table.lower else None
@@ -60,10 +58,8 @@ def label_messages(
         scores: The JSON of the model's evaluation.
         thresholds: Whether the model can have per-label thresholds.
     """
-    matrix, rows = (
-        metric_table.matrix(scores),
-        metric_table.per_class.rows(scores) if metric_table.per_class else [],
-    )
+    matrix = metric_table.matrix(scores)
+    rows = metric_table.per_class.rows(scores) if metric_table.per_class else []
     if matrix is None:
         return []
     totals, total = [sum(row) for row in matrix], sum(map(sum, matrix))
@@ -122,10 +118,8 @@ def plain_tag_messages(scores: JsonMapping) -> list[ReportMessage]:
     Args:
         scores: The JSON of the model's evaluation.
     """
-    accuracy, counts = (
-        lookup(scores, "tokens.accuracy"),
-        _counts(lookup(scores, "tokens.tags"), "tag", "words"),
-    )
+    accuracy = lookup(scores, "tokens.accuracy")
+    counts = _counts(lookup(scores, "tokens.tags"), "tag", "words")
     total = sum(count for _, count in counts)
     if not is_number(accuracy) or total <= 0 or lookup(scores, "entities") is not None:
         return []

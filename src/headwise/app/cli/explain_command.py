@@ -104,10 +104,8 @@ def _output_pieces(
         for line, explanation in explanations:
             yield json_text({"line": line, **explanation.to_json()}) + "\n"
         return
-    title, shown = (
-        f"Explanation of predictions of {model.name}",
-        (explanation for _, explanation in explanations),
-    )
+    title = f"Explanation of predictions of {model.name}"
+    shown = (explanation for _, explanation in explanations)
     yield from stream("explanations.html.jinja", title=title, explanations=shown)
 
 

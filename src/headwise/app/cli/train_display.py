@@ -175,11 +175,8 @@ def print_report(report: TrainingReport, folder: Path, reporter: Reporter) -> No
         out.print(line)
     _print_test_scores(report, folder, reporter)
     if report.distillation and (speeds := report.distillation["texts_per_second"]):
-        model_speed, teacher_speed, name = (
-            speeds["model"],
-            speeds["teacher"],
-            report.distillation["teacher"],
-        )
+        model_speed, teacher_speed = speeds["model"], speeds["teacher"]
+        name = report.distillation["teacher"]
         ratio = model_speed / teacher_speed
         out.print(
             f"The model reads {model_speed:,.0f} {many}/s, its teacher ({name}) {teacher_speed:,.0f}: "

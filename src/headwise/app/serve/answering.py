@@ -192,12 +192,8 @@ class ModelService:
                 if isinstance(part, HeadwiseError):
                     answers.append(part)
                 else:
-                    layout = self._predictor.layout("jsonl", part) if part else None
-                    answers.append(
-                        [layout.record(row, next(predictions)).rstrip("\n") for row in part]
-                        if layout
-                        else []
-                    )
+                    layout = self._predictor.layout("jsonl", part)
+                    answers.append([layout.record(row, next(predictions)).rstrip("\n") for row in part])
             return answers
 
     def explain(

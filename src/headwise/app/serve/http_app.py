@@ -312,13 +312,10 @@ def _add_pages(app: _App, served: _ServedModels, examples: Sequence[str], *, wit
         return form_page(service, texts, links, examples, root, served.budget, is_abandoned)
 
     async def filled(service: ModelService, prefix: str, request: Request) -> str:
-        texts = await texts_of(request)
-        return await in_thread(request, lambda is_abandoned: page(service, prefix, texts, is_abandoned))
-
-    async def texts_of(request: Request) -> list[str]:
         fields = parse_qs((await request.body()).decode("utf-8", "replace"), keep_blank_values=True)
         request.state.items = 1
-        return [text.replace("\r\n", "\n") for text in fields.get("text", [])]
+        texts = [text.replace("\r\n", "\n") for text in fields.get("text", [])]
+        return await in_thread(request, lambda is_abandoned: page(service, prefix, texts, is_abandoned))
 
     @app.get("/", response_class=HTMLResponse, include_in_schema=False)
     def form() -> str:

@@ -307,10 +307,8 @@ class EvaluatedItems:
             messages.append(ReportMessage(repeated, warning=True))
         if trouble := cache_warning(session.model):
             messages.append(ReportMessage(trouble, warning=True))
-        baseline, key = (
-            info.metrics.baseline if self.is_test else None,
-            task.metric_table(scores).primary_metric.key,
-        )
+        baseline = info.metrics.baseline if self.is_test else None
+        key = task.metric_table(scores).primary_metric.key
         if baseline is not None and not is_number(lookup(baseline.scores, key)):
             baseline = None  # an older folder compares models by another score
         folder, evaluation, sure = str(session.folder), self.evaluation, None

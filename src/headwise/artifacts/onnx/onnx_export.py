@@ -159,11 +159,8 @@ def write_exported(
         flush(folder)
         for name in {CONFIG: 0, **files, MANIFEST: 0}:  # the manifest last
             os.replace(staging / name, folder / name)
-        for name in {
-            STATIC_EMBEDDINGS,
-            CHARACTER_FEATURES,
-            NETWORK,
-        } - files.keys():  # of the model that was here before
+        # Of the model that was here before.
+        for name in {STATIC_EMBEDDINGS, CHARACTER_FEATURES, NETWORK} - files.keys():
             (folder / name).unlink(missing_ok=True)
         flush(folder)
     finally:

@@ -187,10 +187,8 @@ class LabelTask(
     def metric_parts(
         self, model: Classifier, items: Sequence[Item], evaluation: SingleLabelEvaluation
     ) -> np.ndarray:
-        targets, soft_targets = (
-            label_targets(items, model.labels),
-            classification_targets(items, model.labels),
-        )
+        targets = label_targets(items, model.labels)
+        soft_targets = classification_targets(items, model.labels)
         losses = cross_entropies(np.log(evaluation.probabilities.clip(LEAST)), soft_targets)
         return np.stack([losses, evaluation.predicted == targets, np.ones(len(targets))], axis=1)
 
