@@ -13,13 +13,7 @@ from markupsafe import Markup
 from headwise.core.config import JsonMapping, is_number, lookup
 from headwise.core.html import Cell, Page, Section, Series, Table, isolated, plot, render
 from headwise.metrics.operating_points import MIN_ITEMS, RiskCoverageCurve
-from headwise.models.metric_table import (
-    MISSING,
-    MetricTable,
-    format_number,
-    meanings_of,
-    parse_interval,
-)
+from headwise.models.metric_table import MISSING, MetricTable, format_number, meanings_of, parse_interval
 from headwise.models.novelty_evaluation import novelty_section
 from headwise.models.report_parts import ComparisonSystem
 
