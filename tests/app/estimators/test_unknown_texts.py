@@ -50,9 +50,7 @@ def test_a_saved_model_says_the_same(fitted, tmp_path):
     loaded = TextClassifier.load(tmp_path / "model")
     np.testing.assert_array_equal(loaded.novelty_score(STRANGE), fitted.novelty_score(STRANGE))
     assert loaded.model_.novelty == fitted.model_.novelty
-    detector = loaded._info.metrics.novelty
-    assert detector is not None
-    assert detector.keep == 0.95
+    assert loaded._info.metrics.dev["novelty"]["keep"] == 0.95
     assert clone(loaded).recipe["unknown"]["detect"]
 
 
