@@ -2,9 +2,8 @@ import pytest
 
 from headwise.core.errors import ConfigError
 from headwise.data.columns.item_options import TagOptions
-from headwise.data.formats.character_spans import tag_column
 from headwise.data.formats.conll2012 import COLUMNS, recognise
-from headwise.data.readers.tagged_files import read_tagged
+from headwise.data.readers.tagged_files import read_tagged, tag_column
 
 # document part number word pos parse lemma frame sense speaker names predicates... coreference
 TEXT = """\

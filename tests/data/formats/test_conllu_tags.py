@@ -4,9 +4,8 @@ from headwise.core.errors import ConfigError
 from headwise.data.columns.file_source import DataSource
 from headwise.data.columns.item_options import TagOptions
 from headwise.data.errors import DataError
-from headwise.data.formats.character_spans import tag_column
 from headwise.data.formats.conllu_tags import COLUMNS, read_sentences
-from headwise.data.readers.tagged_files import read_tagged
+from headwise.data.readers.tagged_files import read_tagged, tag_column
 
 TEXT = """\
 # newdoc id = a

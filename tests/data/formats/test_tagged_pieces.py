@@ -2,8 +2,8 @@ import json
 
 import pytest
 
+from headwise.data.formats.character_spans import are_pieces, joined_pieces
 from headwise.data.formats.span_offsets import CharacterSpan
-from headwise.data.formats.tagged_pieces import are_pieces, joined_pieces
 from headwise.data.readers.tagged_files import read_tagged
 
 TEXT = "Tom Lee met Ann near New York"

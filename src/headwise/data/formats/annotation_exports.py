@@ -1,7 +1,7 @@
 """The exports of annotation tools: each is recognised by its first objects, and flattened into objects with
 a text, and with its label, labels or spans."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
 from headwise.data.columns.cell_values import parse_cell
 from headwise.data.columns.file_source import DataSource, Record, look_ahead
@@ -15,43 +15,34 @@ from headwise.data.formats import (
     label_studio,
     listed_entities,
     prodigy,
-    question_entities,
     spacy_training,
     span_layouts,
     token_spans,
     word_tag_pairs,
 )
+from headwise.data.formats.record_fields import Recognise
 from headwise.data.formats.unlabelled_records import UnlabelledRecord
 
-Recognise = Callable[[Sequence[Mapping[str, object]]], bool]
-"""Whether the first objects of a file are an export of a tool."""
-
-Flatten = Callable[[Iterator[Record], DataSource], Iterator[Record]]
-"""Flattens the records of an export."""
-
-EXPORTS: tuple[tuple[Recognise, Flatten], ...] = (
-    (label_studio.recognise, label_studio.flatten_tasks),
-    (label_studio.recognise_rows, label_studio.flatten_rows),
-    (prodigy.recognise, prodigy.decided_tasks),
-    (argilla.recognise, argilla.flatten_records),
-    (annotation_tools.recognise_dataturks, annotation_tools.dataturks_texts),
-    (annotation_tools.recognise_doccano, annotation_tools.labelled_texts),
-    (annotation_tools.recognise_lighttag, annotation_tools.lighttag_texts),
-    (cloud_exports.recognise_manifest, cloud_exports.manifest_texts),
-    (cloud_exports.recognise_vertex, cloud_exports.vertex_texts),
-    (chat_records.recognise, chat_records.texts),
-    (spacy_training.recognise_paragraphs, spacy_training.sentences),
-    (word_tag_pairs.recognise, word_tag_pairs.parallel_lists),
-    (token_spans.recognise, token_spans.tagged_tokens),
-    (intent_examples.recognise, intent_examples.examples),
-    (listed_entities.recognise, listed_entities.located_entities),
+EXPORTS: tuple[Recognise, ...] = (
+    label_studio.recognise,
+    label_studio.recognise_rows,
+    prodigy.recognise,
+    argilla.recognise,
+    annotation_tools.recognise_dataturks,
+    annotation_tools.recognise_doccano,
+    annotation_tools.recognise_lighttag,
+    cloud_exports.recognise_manifest,
+    cloud_exports.recognise_vertex,
+    chat_records.recognise,
+    spacy_training.recognise_paragraphs,
+    word_tag_pairs.recognise,
+    token_spans.recognise,
+    intent_examples.recognise,
+    listed_entities.recognise,
 )
+"""The exports of tools: the first that is recognised counts."""
 
-_LAYOUTS: tuple[tuple[Recognise, Flatten], ...] = (
-    (document_sentences.recognise, document_sentences.sentences),
-    (question_entities.recognise, question_entities.sentences),
-    (span_layouts.recognise, span_layouts.listed_spans),
-)
+_LAYOUTS = (document_sentences.recognise, token_spans.recognise_questions, span_layouts.recognise)
 """Other layouts of sentences and spans, which become those that are read here or elsewhere."""
 
 _INNER = (
@@ -68,14 +59,12 @@ def flatten_exports(records: Iterator[Record], source: DataSource) -> Iterator[R
     if first and not any(name.startswith(_INNER) for name in source.requested_columns):
         head, records = look_ahead(records)
         rows = [record.fields for record in head]
-        for recognise, reshape in _LAYOUTS:
-            if recognise(rows):
-                head, records = look_ahead(reshape(records, source))
+        for recognise in _LAYOUTS:
+            if flatten := recognise(rows):
+                head, records = look_ahead(flatten(records, source))
                 rows = [record.fields for record in head]
-        for recognise, flatten in EXPORTS:
-            if recognise(rows):
-                records = flatten(records, source)
-                break
+        if flatten := next(filter(None, (recognise(rows) for recognise in EXPORTS)), None):
+            records = flatten(records, source)
     if not any(name.startswith("cats.") for name in source.requested_columns):
         records = spacy_training.flatten_cats(records, source)
     return records

@@ -18,11 +18,13 @@ LightTag writes the labels of a text as
 Labels of whole texts become the field `label` if no text has two, else the list `labels`.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from headwise.core.config import JsonMapping, JsonObject
 from headwise.data.columns.file_source import DataSource, Record, look_ahead
+from headwise.data.formats.record_fields import Flatten, Rows, list_of, objects_of, without_fields
 from headwise.data.formats.unlabelled_records import UnlabelledRecord
 
 DOCCANO, DATATURKS = "doccano's texts without a label", "DataTurks' texts that nobody has annotated"
@@ -36,19 +38,22 @@ LabelsOf = Callable[[JsonMapping], list[str] | None]
 """Returns the labels of a whole text, None if nobody has annotated it."""
 
 
-def recognise_doccano(rows: Sequence[Mapping[str, object]]) -> bool:
-    """Whether objects have labels of whole texts as doccano writes them."""
-    if rows and all({*row} == _DATA_FIELDS for row in rows):
-        return any(map(_doccano_labels, rows)) and not any(map(_has_other_parts, rows))
-    if not rows or not all("text" in row for row in rows):
-        return False
-    old = all(isinstance(row.get("annotations"), list) for row in rows)
-    new = all(any(name in row for name in _DOCCANO_FIELDS) for row in rows)
-    cats = all(isinstance(row.get("cats"), list) and isinstance(row.get("entities"), list) for row in rows)
-    return (old or new or cats) and any(map(_doccano_labels, rows)) and not any(map(_has_other_parts, rows))
+def recognise_doccano(rows: Rows) -> Flatten | None:
+    """The reader of labels of whole texts as doccano writes them."""
+    layouts = (
+        all({*row} == _DATA_FIELDS for row in rows),
+        all("text" in row and isinstance(row.get("annotations"), list) for row in rows),
+        all("text" in row and any(name in row for name in _DOCCANO_FIELDS) for row in rows),
+        all(
+            "text" in row and isinstance(row.get("cats"), list) and isinstance(row.get("entities"), list)
+            for row in rows
+        ),
+    )
+    labelled = any(map(_doccano_labels, rows)) and not any(map(_has_other_parts, rows))
+    return _doccano_texts if any(layouts) and labelled else None
 
 
-def labelled_texts(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
+def _doccano_texts(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
     """The records of doccano with the labels of whole texts."""
     apart = 0
     for record in _with_labels(records, source, _doccano_labels, DOCCANO):
@@ -61,7 +66,7 @@ def labelled_texts(records: Iterator[Record], source: DataSource) -> Iterator[Re
 def _parts(fields: JsonMapping) -> list[Any]:
     """The labels of a text, or what stands in their place."""
     name = next((name for name in ("annotations", "cats", "label", "labels") if name in fields), "")
-    return fields[name] if isinstance(fields.get(name), list) else []
+    return list_of(fields.get(name))
 
 
 def _doccano_labels(fields: JsonMapping) -> list[str] | None:
@@ -103,23 +108,18 @@ def _has_other_parts(fields: JsonMapping) -> bool:
     return not all(map(_is_label, _parts(fields)))
 
 
-def recognise_dataturks(rows: Sequence[Mapping[str, object]]) -> bool:
-    """Whether all objects have a content and an annotation, as DataTurks writes them."""
-    return (
-        bool(rows)
-        and all(
-            "content" in row and isinstance(row.get("annotation", 0), dict | list | None) for row in rows
-        )
-        and any(_dataturks_labels(row) or _points(row) for row in rows)
-    )
+def recognise_dataturks(rows: Rows) -> Flatten | None:
+    """The reader of contents and annotations, spans or labels of whole texts, as DataTurks writes them."""
+    if not all(
+        "content" in row and isinstance(row.get("annotation", 0), dict | list | None) for row in rows
+    ):
+        return None
+    if any(map(_dataturks_labels, rows)):
+        return partial(_with_labels, labels_of=_dataturks_labels, unanswered=DATATURKS)
+    return _dataturks_spans if any(map(_points, rows)) else None
 
 
-def dataturks_texts(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
-    """The records of DataTurks, with spans or with labels of whole texts."""
-    head, records = look_ahead(records)
-    if any(_dataturks_labels(record.fields) for record in head):
-        yield from _with_labels(records, source, _dataturks_labels, DATATURKS)
-        return
+def _dataturks_spans(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
     source.notes.append("DataTurks' export, with the field 'spans'")
     for record in records:
         spans = [
@@ -129,8 +129,7 @@ def dataturks_texts(records: Iterator[Record], source: DataSource) -> Iterator[R
         ]
         if not all(span.get("text") for span in spans):
             spans = [*map(_with_exclusive_end, spans)]
-        fields = {name: value for name, value in record.fields.items() if name != "annotation"}
-        flat = Record(record.line, {**fields, "spans": spans})
+        flat = Record(record.line, {**without_fields(record.fields, "annotation"), "spans": spans})
         done = spans or record.fields.get("annotation") == [] or _status(record.fields) == "done"
         yield flat if done else UnlabelledRecord.of(flat, DATATURKS, "not annotated")
 
@@ -140,15 +139,13 @@ def _with_exclusive_end(span: JsonObject) -> JsonObject:
 
 
 def _points(fields: JsonMapping) -> list[JsonObject]:
-    annotation = fields.get("annotation")
-    parts = annotation if isinstance(annotation, list) else []
-    return [part for part in parts if isinstance(part, dict) and isinstance(part.get("points"), list)]
+    return [part for part in objects_of(fields.get("annotation")) if isinstance(part.get("points"), list)]
 
 
 def _labelled_points(part: JsonMapping) -> list[tuple[JsonObject, Any]]:
     labels = part.get("label")
     labels = labels if isinstance(labels, list) else [labels]
-    return [(point, label) for point in part["points"] if isinstance(point, dict) for label in labels]
+    return [(point, label) for point in objects_of(part["points"]) for label in labels]
 
 
 def _dataturks_labels(fields: JsonMapping) -> list[str] | None:
@@ -164,20 +161,15 @@ def _status(fields: JsonMapping) -> object:
     return metadata.get("status") if isinstance(metadata, dict) else None
 
 
-def recognise_lighttag(rows: Sequence[Mapping[str, object]]) -> bool:
-    """Whether objects have labels of whole texts as LightTag writes them."""
-    return bool(rows) and all("classifications" in row for row in rows) and any(map(_lighttag_labels, rows))
-
-
-def lighttag_texts(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
-    """The records of LightTag with the labels of whole texts."""
-    return _with_labels(records, source, _lighttag_labels, LIGHTTAG)
+def recognise_lighttag(rows: Rows) -> Flatten | None:
+    """The reader of labels of whole texts as LightTag writes them."""
+    if not all("classifications" in row for row in rows) or not any(map(_lighttag_labels, rows)):
+        return None
+    return partial(_with_labels, labels_of=_lighttag_labels, unanswered=LIGHTTAG)
 
 
 def _lighttag_labels(fields: JsonMapping) -> list[str] | None:
-    parts = fields.get("classifications")
-    listed = parts if isinstance(parts, list) else []
-    names = [part.get("classname") for part in listed if isinstance(part, dict)]
+    names = [part.get("classname") for part in objects_of(fields.get("classifications"))]
     return [name for name in names if isinstance(name, str)] or None
 
 

@@ -17,11 +17,13 @@ The answer to a question becomes a field of its name. Of several responses the f
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import zip_longest
 from typing import Any, TypeGuard
 
 from headwise.core.config import JsonMapping
-from headwise.data.columns.file_source import DataSource, Record, look_ahead
+from headwise.data.columns.file_source import DataSource, Record
+from headwise.data.formats.record_fields import Flatten, Rows, list_of
 from headwise.data.formats.unlabelled_records import UnlabelledRecord
 
 NAME = "Argilla's records without an answer"
@@ -31,21 +33,26 @@ _SUBMITTED = ("submitted", "completed", "", None)
 _UNDONE = ("draft", "pending", "discarded")
 
 
-def recognise(rows: Sequence[Mapping[str, object]]) -> bool:
-    """Whether all objects are records of Argilla, of either version."""
-    return bool(rows) and any(all(map(looks_like, rows)) for looks_like in (_is_annotated, *_RESPONSES_OF))
+def recognise(rows: Rows) -> Flatten | None:
+    """The reader of the records of Argilla, of either version."""
+    if rows and all(map(_is_annotated, rows)):
+        return _annotated_records
+    for looks_like, responses_of in _RESPONSES_OF.items():
+        if rows and all(map(looks_like, rows)):
+            questions = [*dict.fromkeys(question for row in rows for question in responses_of(row))]
+            return partial(_answered_records, responses_of=responses_of, questions=questions)
+    return None
 
 
-def flatten_records(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
+def _annotated_records(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
+    source.notes.append("Argilla's records, with the field 'annotation' for the answer")
+    return map(_annotated, records)
+
+
+def _answered_records(
+    records: Iterator[Record], source: DataSource, responses_of: "_ResponsesOf", questions: Sequence[str]
+) -> Iterator[Record]:
     """The records with a field for each question, and marked if they have no answer."""
-    head, records = look_ahead(records)
-    rows = [record.fields for record in head]
-    if all(map(_is_annotated, rows)):
-        source.notes.append("Argilla's records, with the field 'annotation' for the answer")
-        yield from map(_annotated, records)
-        return
-    responses_of = next(read for looks_like, read in _RESPONSES_OF.items() if all(map(looks_like, rows)))
-    questions = [*dict.fromkeys(question for row in rows for question in responses_of(row))]
     source.notes.append(f"Argilla's records, with the answers {', '.join(map(repr, questions)) or 'none'}")
     apart = 0
     for record in records:
@@ -135,11 +142,9 @@ def _column_responses(fields: Mapping[str, object]) -> dict[str, list[Any]]:
     responses: dict[str, list[Any]] = {}
     for name, values in fields.items():
         if name.endswith(_RESPONSES):
-            statuses = fields.get(f"{name}.status")
-            listed = values if isinstance(values, list) else []
-            statuses = statuses if isinstance(statuses, list) else []
+            pairs = zip_longest(list_of(values), list_of(fields.get(f"{name}.status")))
             responses[name.removesuffix(_RESPONSES)] = [
-                {"value": value, "status": status} for value, status in zip_longest(listed, statuses)
+                {"value": value, "status": status} for value, status in pairs
             ]
     return responses
 
@@ -158,9 +163,9 @@ def _user_responses(fields: Mapping[str, object]) -> dict[str, list[Any]]:
     }
 
 
-_RESPONSES_OF: dict[
-    Callable[[Mapping[str, object]], bool], Callable[[Mapping[str, object]], dict[str, list[Any]]]
-] = {
+_ResponsesOf = Callable[[Mapping[str, object]], dict[str, list[Any]]]
+
+_RESPONSES_OF: dict[Callable[[Mapping[str, object]], bool], _ResponsesOf] = {
     _has_responses: _nested_responses,
     has_response_columns: _column_responses,
     _has_suggestion_columns: _user_responses,

@@ -24,6 +24,8 @@ from headwise.data.formats.span_offsets import CharacterSpan, mismatch, resolve_
 
 SUFFIX = ".ann"
 _SPAN = lazy_pattern(r"T\S+\t(?P<type>\S+) (?P<places>\d+ \d+(?:;\d+ \d+)*)\t?(?P<text>.*)$")
+_ONE_PIECE = "one piece", "annotate each piece, or the whole; tags mark words side by side"
+"""What is expected of a span of several pieces with other words between them, and advice."""
 
 
 def is_brat(path: str) -> bool:
@@ -85,17 +87,11 @@ def _spans(path: str, text: str, encoding: str, errors: str) -> list[CharacterSp
         if not line.startswith("T"):
             continue
         if not (match := _SPAN.match(line.removesuffix("\r"))):
-            raise DataError(
-                "HW246",
-                f"the span {line[:40]!r}",
-                expected="T1<TAB>TYPE START END<TAB>TEXT",
-                advice="mend the line or take it out",
-                path=path,
-                line=number,
-            )
+            problem, expected = f"the span {line[:40]!r}", "T1<TAB>TYPE START END<TAB>TEXT"
+            raise _error(path, number, problem, expected, "mend the line or take it out")
         pieces = [[int(offset) for offset in piece.split()] for piece in match["places"].split(";")]
         if not match["text"] and any(text[end:start].strip() for (_, end), (start, _) in pairwise(pieces)):
-            raise _pieces_error(path, number, len(pieces), "")
+            raise _error(path, number, f"a span in {len(pieces)} pieces, ''", *_ONE_PIECE)
         piece_counts.append(len(pieces))
         numbers.append(number)
         spans.append(CharacterSpan(pieces[0][0], pieces[-1][1], match["type"], match["text"] or None))
@@ -104,28 +100,22 @@ def _spans(path: str, text: str, encoding: str, errors: str) -> list[CharacterSp
         outside = f"a span from {span.start} to {span.end} in {len(text):,} characters of text"
         problem = mismatch([span], text) if 0 <= span.start < span.end <= len(text) else outside
         if problem and pieces > 1:  # with other words between them
-            raise _pieces_error(path, number, pieces, span.written or "")
+            problem = f"a span in {pieces} pieces, {(span.written or '')[:40]!r}"
+            raise _error(path, number, problem, *_ONE_PIECE)
         if problem:
             advice = "export the text and its annotations together again"
-            raise DataError(
-                "HW246", problem, expected="offsets of the text", advice=advice, path=path, line=number
-            )
+            raise _error(path, number, problem, "offsets of the text", advice)
     ordered = sorted(zip(resolved, numbers, strict=True), key=lambda pair: pair[0][:2])
     for (first, _), (second, number) in pairwise(ordered):
         if second.start < first.end and first[:3] != second[:3]:
             shown = " and ".join(repr(text[span.start : span.end]) for span in (first, second))
-            problem, advice = f"spans that overlap, {shown}", "remove one of them"
-            raise DataError(
-                "HW246", problem, expected="one type for each word", advice=advice, path=path, line=number
-            )
+            problem = f"spans that overlap, {shown}"
+            raise _error(path, number, problem, "one type for each word", "remove one of them")
     return [span for span, _ in ordered]
 
 
-def _pieces_error(path: str, line: int, count: int, written: str) -> DataError:
-    """The error of a span of several pieces with other words between them."""
-    problem = f"a span in {count} pieces, {written[:40]!r}"
-    advice = "annotate each piece, or the whole; tags mark words side by side"
-    return DataError("HW246", problem, expected="one piece", advice=advice, path=path, line=line)
+def _error(path: str, line: int, problem: str, expected: str, advice: str) -> DataError:
+    return DataError("HW246", problem, expected=expected, advice=advice, path=path, line=line)
 
 
 def _parts(text: str, spans: list[CharacterSpan]) -> Iterator[tuple[int, int]]:

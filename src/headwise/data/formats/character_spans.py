@@ -1,6 +1,4 @@
-"""The choice of the tag column in formats with fixed column names.
-
-Texts with character spans in JSON, as annotation tools and spaCy write them, one object per text:
+"""Texts with character spans in JSON, as annotation tools and spaCy write them, one object per text:
 
     {"text": "Tom ran", "label": [[0, 3, "PER"]]}
     {"text": "Tom ran", "spans": [{"start": 0, "end": 3, "label": "PER"}]}
@@ -8,18 +6,21 @@ Texts with character spans in JSON, as annotation tools and spaCy write them, on
 Spans become BIO tags of whole words: a span that begins or ends within a word covers all of the word.
 Where the text of a span stands beside its offsets, both must agree (`headwise.data.formats.span_offsets`).
 
+Pipelines write single words or pieces of them, whose types are tags; they are joined to spans of `PER`:
+
+    {"entity": "B-PER", "word": "Tom", "start": 0, "end": 3}, {"entity": "I-PER", "word": "Lee", ...}
+
 Codes: HW111 no such field; HW118 a text that is none; HW246 a span that is none, overlaps another or
 differs from its text; HW247 (findings) spans that begin or end within a word, or have lost it to another.
 """
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, pairwise
 
-from headwise.core.errors import ConfigError
 from headwise.data.columns.cell_values import as_text
-from headwise.data.columns.column_names import LABEL_NAMES, TEXT_NAMES, most_usual_column, name_rank
+from headwise.data.columns.column_names import LABEL_NAMES, TEXT_NAMES, name_rank
 from headwise.data.columns.file_source import DataSource, most_true
 from headwise.data.columns.item_options import OverlapPolicy
 from headwise.data.files.text_lines import Line
@@ -27,6 +28,7 @@ from headwise.data.findings import Finding
 from headwise.data.formats.csv_records import DELIMITERS
 from headwise.data.formats.entity_rows import are_opinions, has_header
 from headwise.data.formats.prodigy import is_task
+from headwise.data.formats.record_fields import Rows, field_names, list_of, usual_field
 from headwise.data.formats.span_offsets import (
     CHARACTERS,
     CharacterSpan,
@@ -39,30 +41,13 @@ from headwise.data.formats.span_offsets import (
 from headwise.data.formats.span_overlaps import ADVICE, left_out_note, without_overlaps
 from headwise.data.formats.span_values import SPAN_EXAMPLE, SPAN_NAMES, parse_span, with_one_type
 from headwise.data.formats.structured_records import read_structured, sample_rows
-from headwise.data.formats.tagged_pieces import are_pieces, joined_pieces
+from headwise.data.formats.tag_checks import marks_entities, span_type
 from headwise.data.formats.unlabelled_records import labelled_records
 from headwise.data.items.examples import TaggedSentence
 
-
-def tag_column(requested: str | None, columns: Sequence[str], form: str) -> str:
-    """The name of the tag column, by default the first one.
-
-    Args:
-        requested: The column that the user named, if any.
-        columns: The tag columns of the format.
-        form: The name of the format, for the message.
-
-    Raises:
-        ConfigError: There is no such column.
-    """
-    name = (requested or columns[0]).lower()
-    if name not in columns:
-        more = ", or misc:KEY for those of a key in MISC" if form == "CoNLL-U" else ""
-        raise ConfigError(f"no tags of {form} in {requested!r}; expected one of {', '.join(columns)}{more}")
-    return name
-
-
 _SUGGESTED = ("prediction", "predictions", "suggestion", "suggestions")
+_OUTSIDE = "O"
+_BEGINS = ("B", "S", "U")
 
 
 def recognise(head: Sequence[Line], *, beside_labels: bool = False) -> str | None:
@@ -85,11 +70,11 @@ def recognise(head: Sequence[Line], *, beside_labels: bool = False) -> str | Non
     return f"spans of characters in {name!r}" if fits and 2 * len(lists) > full else None
 
 
-def _text_field(rows: Sequence[Mapping[str, object]]) -> str | None:
+def _text_field(rows: Rows) -> str | None:
     """The field of the texts: by its usual name, else the only field of texts of several words; or None."""
-    if (usual := _usual_field(rows, TEXT_NAMES)) is not None:
+    names = field_names(rows)
+    if (usual := usual_field(names, TEXT_NAMES)) is not None:
         return usual
-    names = dict.fromkeys(name for row in rows for name in row)
     texts = [name for name in names if most_true(_words_in(row.get(name)) > 2 for row in rows)]
     return texts[0] if len(texts) == 1 else None
 
@@ -98,28 +83,16 @@ def _words_in(value: object) -> int:
     return len(value.split()) if isinstance(value, str) else 0
 
 
-def _span_field(rows: Sequence[Mapping[str, object]]) -> str | None:
+def _span_field(rows: Rows) -> str | None:
     """The field of the spans: the one with a usual name, if it has spans anywhere, else another that has;
     or None."""
-    names = dict.fromkeys(name for row in rows for name in row if name.lower() not in _SUGGESTED)
     with_spans = [
         name
-        for name in names
-        if any(parse_span(span) is not None for row in rows for span in _elements(row.get(name)))
+        for name in field_names(rows)
+        if name.lower() not in _SUGGESTED
+        and any(parse_span(span) is not None for row in rows for span in list_of(row.get(name)))
     ]
-    place = most_usual_column(with_spans, SPAN_NAMES)
-    return with_spans[place or 0] if with_spans else None
-
-
-def _elements(value: object) -> Sequence[object]:
-    return value if isinstance(value, list) else ()
-
-
-def _usual_field(rows: Sequence[Mapping[str, object]], usual: tuple[str, ...]) -> str | None:
-    """The field whose name comes first in `usual`, or None."""
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    place = most_usual_column(names, usual)
-    return None if place is None else names[place]
+    return usual_field(with_spans, SPAN_NAMES) or next(iter(with_spans), None)
 
 
 def choose_fields(
@@ -131,9 +104,9 @@ def choose_fields(
         DataError: HW111, there is no such field.
     """
     rows = sample_rows(head)
-    names = list(dict.fromkeys(name for row in rows for name in row))
+    names = field_names(rows)
     text_field = text or _text_field(rows) or ""
-    span_field = spans or _span_field(rows) or _usual_field(rows, SPAN_NAMES)
+    span_field = spans or _span_field(rows) or usual_field(names, SPAN_NAMES)
     for field, what, flag in (
         (text_field, "texts", "--token-column"),
         (span_field, "spans", "--tag-column"),
@@ -156,7 +129,7 @@ def offset_unit(head: Sequence[Line], text: str, spans: str | None, words: Words
     """The usual unit of the offsets of a file, from its first records."""
     texts = []
     for row in sample_rows(head):
-        content, listed = row.get(text), map(parse_span, _elements(row.get(spans or "")))
+        content, listed = row.get(text), map(parse_span, list_of(row.get(spans or "")))
         if isinstance(content, str) and (valid := [span for span in listed if span is not None]):
             texts.append((content, valid))
     return usual_unit(texts, words)
@@ -164,11 +137,38 @@ def offset_unit(head: Sequence[Line], text: str, spans: str | None, words: Words
 
 def hold_pieces(head: Sequence[Line], spans: str | None, source: DataSource) -> bool:
     """Whether the spans of a file have tags for types (`B-PER`), which is noted."""
-    listed = [raw for row in sample_rows(head) for raw in _elements(row.get(spans or ""))]
+    listed = [raw for row in sample_rows(head) for raw in list_of(row.get(spans or ""))]
     pieces = are_pieces(span.type for raw in listed if (span := parse_span(raw)) is not None)
     if pieces:
         source.notes.append(f"the types in {spans!r} are tags such as B-PER: spans that go on are joined")
     return pieces
+
+
+def are_pieces(types: Iterable[str]) -> bool:
+    """Whether the types of all spans are tags."""
+    counts = Counter(types)
+    return marks_entities(counts) and all("-" in name for name in counts if name != _OUTSIDE)
+
+
+def joined_pieces(spans: Sequence[CharacterSpan], text: str) -> list[CharacterSpan]:
+    """The spans that pieces stand for, in order of position. A piece goes on with the span before it unless
+    its tag begins one, its type is another, or words stand between them."""
+    joined = list[CharacterSpan]()
+    for span in sorted(spans, key=lambda span: span[:2]):
+        if span.type == _OUTSIDE:
+            continue
+        kind = span_type(span.type)
+        previous = joined[-1] if joined else None
+        if (
+            previous is None
+            or span.type.startswith(_BEGINS)
+            or previous.type != kind
+            or text[previous.end : span.start].strip()
+        ):
+            joined.append(CharacterSpan(span.start, span.end, kind))
+        else:
+            joined[-1] = previous._replace(end=max(previous.end, span.end))
+    return joined
 
 
 def read_sentences(

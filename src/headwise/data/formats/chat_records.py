@@ -8,28 +8,30 @@
 What the user says becomes the field `text`, the answer the field `label`, if answers recur as labels do.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
 from headwise.core.config import JsonMapping
 from headwise.data.columns.file_source import DataSource, Record
+from headwise.data.formats.record_fields import Flatten, Rows, without_fields
 
 _LISTS = ("messages", "conversations", "contents")
 _USERS, _ANSWERING = ("user", "human"), ("assistant", "gpt", "model", "bot")
 
 
-def recognise(rows: Sequence[Mapping[str, object]]) -> bool:
-    """Whether all objects are a text and its label, or a text alone."""
+def recognise(rows: Rows) -> Flatten | None:
+    """The reader of messages that are a text and its label, or a text alone."""
     turns = [_turns(row) for row in rows]
     answers = [answer for _, answer in filter(None, turns) if answer is not None]
-    return bool(turns) and all(turns) and (not answers or 2 * len({*answers}) <= len(answers))
+    recur = not answers or 2 * len({*answers}) <= len(answers)
+    return _texts if turns and all(turns) and recur else None
 
 
-def texts(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
+def _texts(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
     """The records with a text and a label in place of the messages."""
     source.notes.append("messages of chats: what the user says is the text, the answer the label")
     for record in records:
         text, answer = _turns(record.fields) or (None, None)
-        fields = {name: value for name, value in record.fields.items() if name not in _LISTS}
+        fields = without_fields(record.fields, *_LISTS)
         labelled = {} if answer is None else {"label": answer}
         yield Record(record.line, {**fields, "text": text, **labelled}) if text is not None else record
 

@@ -14,10 +14,11 @@ Google's Vertex AI annotations in objects:
 Their labels become values and lists of names, in fields of the same names.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
 from headwise.core.config import JsonMapping
 from headwise.data.columns.file_source import DataSource, Record
+from headwise.data.formats.record_fields import Flatten, Rows
 from headwise.data.formats.unlabelled_records import UnlabelledRecord
 
 NAME = "texts of the manifest without a label"
@@ -28,12 +29,13 @@ _TEXT, _ONE, _SEVERAL, _SENTIMENT = (
 _DISPLAY_NAME = "displayName"
 
 
-def recognise_manifest(rows: Sequence[Mapping[str, object]]) -> bool:
-    """Whether all objects are of a manifest with texts, and any has a label."""
-    return bool(rows) and all("source" in row for row in rows) and any(map(_manifest_labels, rows))
+def recognise_manifest(rows: Rows) -> Flatten | None:
+    """The reader of a manifest with texts, of which any has a label."""
+    labelled = all("source" in row for row in rows) and any(map(_manifest_labels, rows))
+    return _manifest_texts if labelled else None
 
 
-def manifest_texts(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
+def _manifest_texts(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
     """The records of a manifest, with names for the numbers of labels."""
     names = dict[str, None]()
     noted = False
@@ -66,12 +68,13 @@ def _manifest_labels(fields: JsonMapping) -> dict[str, object]:
     return labels
 
 
-def recognise_vertex(rows: Sequence[Mapping[str, object]]) -> bool:
-    """Whether all objects are texts of Vertex AI with labels."""
-    return bool(rows) and all(_TEXT in row for row in rows) and any(map(_vertex_labels, rows))
+def recognise_vertex(rows: Rows) -> Flatten | None:
+    """The reader of texts of Vertex AI with labels."""
+    labelled = all(_TEXT in row for row in rows) and any(map(_vertex_labels, rows))
+    return _vertex_texts if labelled else None
 
 
-def vertex_texts(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
+def _vertex_texts(records: Iterator[Record], _: DataSource) -> Iterator[Record]:
     """The records of Vertex AI, with the names of their labels."""
     for record in records:
         yield Record(record.line, {**record.fields, **_vertex_labels(record.fields)})

@@ -13,6 +13,7 @@ without a sentence.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from os import PathLike, fspath
 from typing import NamedTuple
 
@@ -120,21 +121,15 @@ def read_sentences(lines: Iterator[Line], source: DataSource) -> Iterator[Conllu
         DataError: See `read_conllu`.
     """
     block: list[Line] = []
-    for number, text in without_returns(lines):
+    for number, text in chain(without_returns(lines), [(0, "")]):
         if text.strip(" "):
             block.append((number, text))
         elif block:
-            yield from _read(block, source)
+            try:
+                yield _sentence(block, source)
+            except DataError as error:
+                source.report(error)
             block = []
-    if block:
-        yield from _read(block, source)
-
-
-def _read(block: list[Line], source: DataSource) -> Iterator[ConlluSentence]:
-    try:
-        yield _sentence(block, source)
-    except DataError as error:
-        source.report(error)
 
 
 def _sentence(block: list[Line], source: DataSource) -> ConlluSentence:

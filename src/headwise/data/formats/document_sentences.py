@@ -7,50 +7,64 @@
 Spans may count the words of the sentence, or those of the document.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import accumulate
 from typing import Any
 
+from headwise.core.config import JsonMapping
 from headwise.data.columns.cell_values import as_text
 from headwise.data.columns.column_names import normal_name
-from headwise.data.columns.file_source import DataSource, Record, look_ahead
+from headwise.data.columns.file_source import DataSource, Record
 from headwise.data.formats.parallel_lists import TOKEN_NAMES
+from headwise.data.formats.record_fields import Flatten, Rows, list_of, objects_of
 from headwise.data.formats.span_values import parse_span
 from headwise.data.formats.token_spans import INCLUSIVE_TOKENS
 
 _SENTENCES = ("sentences", "sents", "sentence", "tokenized_sentences", *TOKEN_NAMES)
 """Usual names of a list of sentences."""
 
-_Fields = Mapping[str, Any]
 
-
-def recognise(rows: Sequence[Mapping[str, object]]) -> bool:
-    """Whether objects are documents of sentences of words, with something for each word or spans."""
-    return bool(rows) and (_field_of_objects(rows) is not None or _fields_of_lists(rows) != [])
-
-
-def sentences(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
-    """A record for each sentence of the documents."""
-    head, records = look_ahead(records)
-    rows = [record.fields for record in head]
+def recognise(rows: Rows) -> Flatten | None:
+    """The reader of documents of sentences of words, with something for each word or spans."""
+    if not rows:
+        return None
     if (name := _field_of_objects(rows)) is not None:
-        source.notes.append(f"the sentences of {name!r} are the records")
-        for record in records:
-            for sentence in _list(record.fields.get(name)):
-                if isinstance(sentence, dict):
-                    yield record._replace(fields={**sentence})
-        return
-    words, *names = _fields_of_lists(rows)
+        return partial(_inner_objects, name=name)
+    if not (fields := _fields_of_lists(rows)):
+        return None
+    words, *names = fields
     counts_document = any(_leaves_sentence(row, words, name) for row in rows for name in names)
     has_spans = any(
         map(parse_span, (raw for row in rows for name in names for raw in _parts(row.get(name))))
     )
     tokens = INCLUSIVE_TOKENS if has_spans else TOKEN_NAMES[0]
+    return partial(_cut_lists, words=words, names=names, tokens=tokens, counts_document=counts_document)
+
+
+def _inner_objects(records: Iterator[Record], source: DataSource, name: str) -> Iterator[Record]:
+    """A record for each object in the lists of a field."""
+    source.notes.append(f"the sentences of {name!r} are the records")
+    for record in records:
+        for sentence in objects_of(record.fields.get(name)):
+            yield record._replace(fields=sentence)
+
+
+def _cut_lists(
+    records: Iterator[Record],
+    source: DataSource,
+    words: str,
+    names: Sequence[str],
+    tokens: str,
+    *,
+    counts_document: bool,
+) -> Iterator[Record]:
+    """A record for each list of words, which become the field `tokens`."""
     source.notes.append(
         f"the lists of {words!r} are sentences, with those of {', '.join(map(repr, names))}"
     )
     for record in records:
-        cut = _list(record.fields.get(words))
+        cut = list_of(record.fields.get(words))
         if not cut or not all(map(_are_words, cut)):
             problem = f"the field {words!r} is {as_text(record.fields.get(words))[:40]}"
             source.report_error("HW118", problem, record.line, expected="lists of the words of sentences")
@@ -64,10 +78,10 @@ def sentences(records: Iterator[Record], source: DataSource) -> Iterator[Record]
             yield record._replace(fields=fields)
 
 
-def _field_of_objects(rows: Sequence[_Fields]) -> str | None:
+def _field_of_objects(rows: Rows) -> str | None:
     """The field of the sentences, where these are objects with words and a list that is as long."""
     for name in rows[0]:
-        objects = [sentence for row in rows for sentence in _list(row.get(name))]
+        objects = [sentence for row in rows for sentence in list_of(row.get(name))]
         if objects and normal_name(name) in _SENTENCES and all(map(_is_sentence, objects)):
             return name
     return None
@@ -81,18 +95,18 @@ def _is_sentence(value: object) -> bool:
     return isinstance(words, list) and _are_words(words) and any(len(part) == len(words) for part in lists)
 
 
-def _fields_of_lists(rows: Sequence[_Fields]) -> list[str]:
+def _fields_of_lists(rows: Rows) -> list[str]:
     """The field of sentences that are lists of words, and those with a list for each of them: of something
     for each word, or of spans; none if there are not both."""
     words = next((name for name in rows[0] if normal_name(name) in _SENTENCES), None)
-    if words is None or not all(map(_are_words, (part for row in rows for part in _list(row.get(words))))):
+    if words is None or not all(_are_words(part) for row in rows for part in list_of(row.get(words))):
         return []
     names = [
         name
         for name in rows[0]
-        if name != words and all(_fits(_list(row.get(words)), row.get(name)) for row in rows)
+        if name != words and all(_fits(list_of(row.get(words)), row.get(name)) for row in rows)
     ]
-    full = [name for name in names if any(part for row in rows for part in _list(row.get(name)))]
+    full = [name for name in names if any(part for row in rows for part in list_of(row.get(name)))]
     return [words, *full] if full else []
 
 
@@ -109,13 +123,13 @@ def _fits(words: Sequence[Any], value: object) -> bool:
     return as_long or not parts
 
 
-def _leaves_sentence(row: _Fields, words: str, name: str) -> bool:
+def _leaves_sentence(row: JsonMapping, words: str, name: str) -> bool:
     """Whether a span ends behind its sentence, as it counts the words of the document."""
-    pairs = zip(_list(row.get(words)), _list(row.get(name)), strict=False)
+    pairs = zip(list_of(row.get(words)), list_of(row.get(name)), strict=False)
     return any(
         (span := parse_span(raw)) is not None and max(span.start + 1, span.end) > len(sentence)
         for sentence, listed in pairs
-        for raw in _list(listed)
+        for raw in list_of(listed)
     )
 
 
@@ -135,11 +149,7 @@ def _are_words(value: object) -> bool:
 
 def _parts(value: object) -> list[Any]:
     """The elements of the lists in a list."""
-    return [element for part in _list(value) for element in _list(part)]
-
-
-def _list(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
+    return [element for part in list_of(value) for element in list_of(part)]
 
 
 def _element(value: object, number: int) -> object:

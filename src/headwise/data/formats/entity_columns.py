@@ -4,7 +4,8 @@ text,PER,LOC
 Tom met Ann in Rome,"Tom, Ann",Rome
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 
 from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.columns.cell_values import as_text
@@ -12,15 +13,15 @@ from headwise.data.columns.column_names import (
     LABEL_NAMES,
     TEXT_NAMES,
     is_never_label,
-    most_usual_column,
     name_rank,
     normal_name,
 )
 from headwise.data.columns.file_source import DataSource, Record, fraction_true
 from headwise.data.formats.listed_entities import located_entities, places_of_entity
+from headwise.data.formats.record_fields import Flatten, Rows, field_names, usual_field, without_fields
 from headwise.data.items.numeric_labels import is_missing_value
 
-ENTITIES = "entities"
+_ENTITIES = "entities"
 """The field of the entities that the records get."""
 
 _TYPES = {
@@ -44,15 +45,13 @@ def has_header(line: str, delimiters: Sequence[str]) -> bool:
     return any(not _TYPES.isdisjoint(names) and not {*TEXT_NAMES}.isdisjoint(names) for names in rows)
 
 
-def recognise(rows: Sequence[Mapping[str, object]]) -> tuple[str, list[str]] | None:
-    """The column of the text and those of the types: all that are left beside ids, dates and the like, one
-    of them with a usual name, if what they hold is in the text. None where a column has labels."""
-    names = [*dict.fromkeys(name for row in rows for name in row)]
-    place = most_usual_column(names, TEXT_NAMES)
-    if place is None:
+def recognise(rows: Rows) -> Flatten | None:
+    """The reader of a column of texts and of those of the types: all that are left beside ids, dates and
+    the like, one of them with a usual name, if what they hold is in the text and no column has labels."""
+    names = field_names(rows)
+    if (text := usual_field(names, TEXT_NAMES)) is None:
         return None
-    text = names.pop(place)
-    full = [name for name in names if any(_parts(row.get(name)) for row in rows)]
+    full = [name for name in names if name != text and any(_parts(row.get(name)) for row in rows)]
     usual = [name for name in full if normal_name(name) in _TYPES]
     types = [name for name in full if name in usual or not is_never_label(name)]
     if not usual or any(name_rank(name, LABEL_NAMES) is not None for name in types):
@@ -64,7 +63,7 @@ def recognise(rows: Sequence[Mapping[str, object]]) -> tuple[str, list[str]] | N
         ]
         if fraction_true(fits) < _NEARLY_ALL:
             return None
-    return text, types
+    return partial(_texts_with_spans, text=text, types=types)
 
 
 def _parts(cell: object) -> list[str]:
@@ -73,18 +72,16 @@ def _parts(cell: object) -> list[str]:
     return [part for part in parts if part and not is_missing_value(part)]
 
 
-def texts_with_spans(
+def _texts_with_spans(
     records: Iterator[Record], source: DataSource, text: str, types: Sequence[str]
 ) -> Iterator[Record]:
     """The records with spans of the entities in these columns."""
     source.notes.append(
         f"the entities of {text!r} are in columns of their types: {', '.join(map(repr, types))}"
     )
-    return located_entities((_with_entities(record, types) for record in records), source)
+    return located_entities((_with_entities(record, types) for record in records), source, text, _ENTITIES)
 
 
 def _with_entities(record: Record, types: Sequence[str]) -> Record:
-    fields = {name: value for name, value in record.fields.items() if name not in types}
-    return record._replace(
-        fields={**fields, ENTITIES: {name: _parts(record.fields.get(name)) for name in types}}
-    )
+    entities = {name: _parts(record.fields.get(name)) for name in types}
+    return record._replace(fields={**without_fields(record.fields, *types), _ENTITIES: entities})

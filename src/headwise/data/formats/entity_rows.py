@@ -14,17 +14,19 @@ two ids.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from headwise.core.config import JsonObject
 from headwise.data.columns.cell_values import as_text
-from headwise.data.columns.column_names import TEXT_NAMES, most_usual_column, normal_name
-from headwise.data.columns.file_source import DataSource, Record, look_ahead, most_true, values_recur
+from headwise.data.columns.column_names import TEXT_NAMES, normal_name
+from headwise.data.columns.file_source import DataSource, Record, most_true, values_recur
 from headwise.data.formats.listed_entities import places_of_entity
+from headwise.data.formats.record_fields import Flatten, Rows, field_names, usual_field, without_fields
 from headwise.data.formats.span_values import END_NAMES, START_NAMES, TYPE_NAMES
 from headwise.data.items.numeric_labels import is_missing_value
 
-SPANS = "spans"
+_SPANS = "spans"
 """The field of the spans that the records get."""
 
 _ENTITY_NAMES = ("entity", "entitytext", "span", "spantext", "mention", "surface", "coveredtext")
@@ -65,10 +67,8 @@ def columns_of_header(names: Sequence[str]) -> EntityColumns | None:
     def first(usual: Sequence[str], *taken: str | None) -> str | None:
         return next((plain[key] for key in usual if key in plain and plain[key] not in taken), None)
 
-    place = most_usual_column(names, TEXT_NAMES)
-    if place is None:
+    if (text := usual_field(names, TEXT_NAMES)) is None:
         return None
-    text = names[place]
     start, end = first(START_NAMES, text), first(END_NAMES, text)
     if start is None or end is None:
         start = end = None
@@ -82,17 +82,19 @@ def columns_of_header(names: Sequence[str]) -> EntityColumns | None:
     return EntityColumns(text, label, start, end, entity)
 
 
-def recognise(rows: Sequence[Mapping[str, object]]) -> EntityColumns | None:
-    """The columns of entities, if most rows have an entity of their text, or none, and labels are
-    types of entities."""
-    columns = columns_of_header([*dict.fromkeys(name for row in rows for name in row)])
+def recognise(rows: Rows) -> Flatten | None:
+    """The reader of such a table, if most rows have an entity of their text, or none, and labels are types
+    of entities."""
+    columns = columns_of_header(field_names(rows))
     if columns is None:
         return None
     full = [row for row in rows if not columns.is_empty(row)]
     labels = [as_text(row.get(columns.label)).strip() for row in full]
     if not full or not values_recur(labels) or all(label.lstrip("-").isdecimal() for label in labels):
         return None
-    return columns if most_true(_fits(row, columns) for row in full) else None
+    if not most_true(_fits(row, columns) for row in full):
+        return None
+    return partial(_texts_with_spans, columns=columns, identity=_id_column(rows, columns))
 
 
 def _fits(fields: Mapping[str, object], columns: EntityColumns) -> bool:
@@ -109,13 +111,11 @@ def _offset(cell: object) -> object:
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else cell
 
 
-def texts_with_spans(
-    records: Iterator[Record], source: DataSource, columns: EntityColumns
+def _texts_with_spans(
+    records: Iterator[Record], source: DataSource, columns: EntityColumns, identity: str | None
 ) -> Iterator[Record]:
     """A record for each text, in the order of their first rows; rows that cannot be used are reported, and
     their text is left out."""
-    head, records = look_ahead(records)
-    identity = _id_column([record.fields for record in head], columns)
     groups: dict[tuple[str, str], list[Record]] = {}
     for record in records:
         key = as_text(record.fields.get(identity or "")), as_text(record.fields.get(columns.text))
@@ -128,12 +128,11 @@ def texts_with_spans(
         except _RowError as error:
             source.report_error("HW246", error.problem, error.line, expected=_EXAMPLE, advice=error.advice)
             continue
-        dropped = {*columns} - {columns.text}
-        fields = {name: value for name, value in rows[0].fields.items() if name not in dropped}
-        yield Record(rows[0].line, {**fields, SPANS: spans})
+        fields = without_fields(rows[0].fields, *{*columns} - {columns.text})
+        yield Record(rows[0].line, {**fields, _SPANS: spans})
 
 
-def _id_column(rows: Sequence[Mapping[str, object]], columns: EntityColumns) -> str | None:
+def _id_column(rows: Rows, columns: EntityColumns) -> str | None:
     """The column that numbers the texts: ids that recur, each with one text."""
     for name in rows[0] if rows else ():
         if name in columns or normal_name(name).split("_")[-1] not in _ID_NAMES:

@@ -21,46 +21,25 @@ def read_records(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
 
     For multi-label data, `label` is a list.
     """
-    multi_label = isinstance(source.options, MultiLabelOptions)
+    most = None if isinstance(source.options, MultiLabelOptions) else 1
     for number, text in without_returns(lines):
+        labels, rest = labels_of(text, most)
         if not text.strip():
             source.counts.blank += 1
-            continue
-        label, rest = "", text
-        if multi_label:
-            labels, rest = labels_of(text)
-            if any(PREFIX in label for label in labels):
-                _report_joined(text, number, source)
-                continue
-            yield Record(number, {"label": labels, "text": rest})
-            continue
-        if text.startswith(PREFIX):
-            [label], rest = labels_of(text, 1)
-            if PREFIX in label:
-                _report_joined(text, number, source)
-                continue
-            if rest.startswith(PREFIX):
-                source.report_error(
-                    "HW121",
-                    "a second label",
-                    number,
-                    len(text) - len(rest) + 1,
-                    expected="one label per line",
-                    advice="keep one of them, or give --task multi-label",
-                )
-                continue
-        yield Record(number, {"label": label, "text": rest})
-
-
-def _report_joined(text: str, number: int, source: DataSource) -> None:
-    column = text.index(PREFIX, 1) + 1
-    source.report_error(
-        "HW121",
-        "a second label without a blank before it",
-        number,
-        column,
-        expected="a blank after each label",
-    )
+        elif any(PREFIX in label for label in labels):
+            problem, column = "a second label without a blank before it", text.index(PREFIX, 1) + 1
+            source.report_error("HW121", problem, number, column, expected="a blank after each label")
+        elif most and rest.startswith(PREFIX):
+            source.report_error(
+                "HW121",
+                "a second label",
+                number,
+                len(text) - len(rest) + 1,
+                expected="one label per line",
+                advice="keep one of them, or give --task multi-label",
+            )
+        else:
+            yield Record(number, {"label": "".join(labels) if most else labels, "text": rest})
 
 
 def labels_of(line: str, most: int | None = None) -> tuple[list[str], str]:

@@ -11,16 +11,18 @@ Code: HW246, a mark within another, or without an end.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from headwise.core.config import JsonObject
 from headwise.core.lazy_pattern import lazy_pattern
-from headwise.data.columns.column_names import LABEL_NAMES, TEXT_NAMES, most_usual_column, name_rank
-from headwise.data.columns.file_source import DataSource, Record, look_ahead
+from headwise.data.columns.column_names import LABEL_NAMES, TEXT_NAMES, name_rank
+from headwise.data.columns.file_source import DataSource, Record
 from headwise.data.files.text_lines import Line, without_returns
 from headwise.data.formats import csv, fasttext, label_text, tsv
+from headwise.data.formats.record_fields import Flatten, Rows, field_names, usual_field
 
-TEXT, SPANS = "text", "spans"
+_TEXT, _SPANS = "text", "spans"
 """The fields that the records get."""
 
 _NAME = r"[A-Za-z][\w-]{0,40}"
@@ -74,30 +76,28 @@ def are_marked_lines(texts: Sequence[str]) -> bool:
 
 def records_of_lines(lines: Iterator[Line]) -> Iterator[Record]:
     """A record for each line that is not blank."""
-    return (Record(number, {TEXT: text}) for number, text in without_returns(lines) if text.strip())
+    return (Record(number, {_TEXT: text}) for number, text in without_returns(lines) if text.strip())
 
 
-def recognise(rows: Sequence[Mapping[str, object]]) -> str | None:
-    """The field of texts with marked entities, if records have no lists or objects, and no labels."""
-    names = [*dict.fromkeys(name for row in rows for name in row)]
-    place = most_usual_column(names, TEXT_NAMES)
-    if place is None or any(isinstance(value, list | dict) for row in rows for value in row.values()):
+def recognise(rows: Rows) -> Flatten | None:
+    """The reader of a field of texts with marked entities, if records have no lists or objects, and no
+    labels."""
+    names = field_names(rows)
+    text_field = usual_field(names, TEXT_NAMES)
+    if text_field is None or any(isinstance(value, list | dict) for row in rows for value in row.values()):
         return None
     labels = [name for name in names if name_rank(name, LABEL_NAMES) is not None]
     if any(row.get(name) not in (None, "") for row in rows for name in labels):
         return None
-    texts = [text for row in rows if isinstance(text := row.get(names[place]), str)]
-    return names[place] if style_of(texts) else None
+    style = style_of([text for row in rows if isinstance(text := row.get(text_field), str)])
+    return partial(_texts_with_spans, field=text_field, style=style) if style else None
 
 
-def texts_with_spans(records: Iterator[Record], source: DataSource, field: str) -> Iterator[Record]:
+def _texts_with_spans(
+    records: Iterator[Record], source: DataSource, field: str, style: str
+) -> Iterator[Record]:
     """The records with spans and with texts without marks; those that are not sound are reported and left
     out."""
-    head, records = look_ahead(records)
-    style = style_of([text for record in head if isinstance(text := record.fields.get(field), str)])
-    if style is None:
-        yield from records
-        return
     source.notes.append(f"the entities are marked in {field!r}: {style}")
     pattern, closing = _STYLES[style], style.startswith("<")
     for record in records:
@@ -113,7 +113,7 @@ def texts_with_spans(records: Iterator[Record], source: DataSource, field: str) 
             problem = f"{left[0].strip()!r} within another mark, or without its end"
             source.report_error("HW246", problem, record.line, expected=style)
             continue
-        yield record._replace(fields={**record.fields, field: plain, SPANS: spans})
+        yield record._replace(fields={**record.fields, field: plain, _SPANS: spans})
 
 
 def without_marks(

@@ -11,11 +11,12 @@ from the line of the record. Dialogflow's intent is the name of the file, `greet
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
 from headwise.core.config import JsonObject
 from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.columns.file_source import DataSource, Record, most_true
+from headwise.data.formats.record_fields import Flatten, Rows, list_of
 from headwise.data.formats.table_header import has_usual_name_in
 
 _NAMES = ("intent", "tag", "name", "displayName", "category", "label")
@@ -30,18 +31,18 @@ _FILE_END = lazy_pattern(r"(_usersays_[\w-]+)?\.jsonl?$")
 _DEPTH = 10  # objects and lists within each other
 
 
-def recognise(rows: Sequence[Mapping[str, object]]) -> bool:
-    """Whether all objects are intents, or examples in parts, or the only one is a document of intents."""
+def recognise(rows: Rows) -> Flatten | None:
+    """The reader of intents, or of examples in parts, or of one document of intents."""
     if not rows or any(isinstance(row.get(name), str) for row in rows for name in _TEXTS):
-        return False
+        return None
     if any(_parts(row) and has_usual_name_in([*row]) for row in rows):
-        return False  # a text in parts beside its label
-    if all(_examples_of(row) or _parts(row) for row in rows):
-        return True
-    return len(rows) == 1 and next(_intents(rows[0]), None) is not None
+        return None  # a text in parts beside its label
+    are_intents = all(_examples_of(row) or _parts(row) for row in rows)
+    is_document = len(rows) == 1 and next(_intents(rows[0]), None) is not None
+    return _examples if are_intents or is_document else None
 
 
-def examples(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
+def _examples(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
     """A record for each example."""
     source.notes.append("the examples of intents are the records, with the fields 'text' and 'intent'")
     # Only the guess of a task reads lines without a file.
@@ -95,9 +96,8 @@ def _are_examples(value: object) -> bool:
     parts."""
     if _examples_of(value):
         return True
-    items = value if isinstance(value, list) else []
     return most_true(
-        len(item.split()) > 1 if isinstance(item, str) else bool(_parts(item)) for item in items
+        len(item.split()) > 1 if isinstance(item, str) else bool(_parts(item)) for item in list_of(value)
     )
 
 

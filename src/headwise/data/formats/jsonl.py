@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -89,90 +89,65 @@ def _objects(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
             source = replace(source, options=replace(source.options, header=True))
         yield from records_from_rows(rows, source)
     else:
-        yield from _ObjectLines(source, start).records(lines)
+        yield from _object_records(lines, source, start)
 
 
-@dataclass
-class _ObjectLines:
-    """Reads lines that hold an object each.
-
-    Attributes:
-        source: The file.
-        start: Where the objects stand within the JSON of the file; None if each line is JSON of its own.
-        null_elements: Number of elements that are null.
-        with_commas: Number of lines with a comma behind the object.
-        ambiguous: Number of objects with two values of a name, by name.
-    """
-
-    source: DataSource
-    start: ObjectsStart | None
-    null_elements: int = 0
-    with_commas: int = 0
-    ambiguous: Counter[str] = field(default_factory=Counter)
-
-    def records(self, lines: Iterator[Line]) -> Iterator[Record]:
-        """The record of each line; adds notes to the source after the last one."""
-        for number, text in lines:
-            if not text.strip():
-                self.source.counts.blank += 1
-                continue
-            if self.start is None and _ENDS_WITH_COMMA.search(text):
-                text, self.with_commas = text.rstrip().removesuffix(","), self.with_commas + 1
-            row = self._decode(number, text)
-            if row is None and self.start is not None and self.start.name:
-                self.null_elements += 1
-            elif row is not MISSING and (record := self._record(number, text, row)) is not None:
-                yield record
-        if self.null_elements:
-            self.source.notes.append(f"elements that are null, left out: {self.null_elements:,}")
-        if self.with_commas:
-            self.source.notes.append(
-                f"lines with a comma behind the object, which is left out: {self.with_commas:,}"
-            )
-        for name, count in self.ambiguous.items():
-            self.source.notes.append(
-                f"objects with two values of {name!r}, of which the last is read: {count:,}"
-            )
-
-    def _decode(self, number: int, text: str) -> Any:
-        """The JSON value of a line; MISSING if it is invalid, which is reported."""
-        try:
-            row = sentence_object(fields_of(_DECODER.decode(text)))
-        except json.JSONDecodeError as error:
-            place = number + error.lineno - 1, error.colno
-            self.source.report_error("HW115", f"invalid JSON: {error.msg}", *place, advice=_advice(text))
-            return MISSING
-        except (RecursionError, ValueError) as error:  # nested too deeply; a number too long
-            self.source.report_error("HW115", f"JSON that cannot be read: {error}", number)
-            return MISSING
+def _object_records(
+    lines: Iterator[Line], source: DataSource, start: ObjectsStart | None
+) -> Iterator[Record]:
+    """The record of each line; `start` says where the objects begin in the JSON of the file, None that each
+    line is JSON of its own."""
+    notes = Counter[str]()
+    for number, text in lines:
+        if not text.strip():
+            source.counts.blank += 1
+            continue
+        if start is None and _ENDS_WITH_COMMA.search(text):
+            text = text.rstrip().removesuffix(",")
+            notes["lines with a comma behind the object, which is left out"] += 1
+        row = _decoded(number, text, source)
         if isinstance(row, _RepeatedFields):
-            layout = self.source.layout
-            self.ambiguous.update(row.names)
-            layout.header_line = layout.header_line if layout.duplicates else number
-            layout.duplicates |= {name: name for name in row.names}
-        return row
+            for name in row.names:
+                notes[f"objects with two values of {name!r}, of which the last is read"] += 1
+            source.layout.header_line = source.layout.header_line if source.layout.duplicates else number
+            source.layout.duplicates |= {name: name for name in row.names}
+        if row is None and start is not None and start.name:
+            notes["elements that are null, left out"] += 1
+        elif row is not MISSING and (record := _record(number, text, row, source)) is not None:
+            yield record
+    source.notes += [f"{note}: {count:,}" for note, count in notes.items()]
 
-    def _record(self, number: int, text: str, row: object) -> Record | None:
-        """The record of a JSON value; None if it is no usable object, which is reported."""
-        source = self.source
-        if not isinstance(row, dict):
-            problem = f"JSON {_json_type(row)}"
-            source.report_error(
-                "HW116", problem, number, expected="one object a line", advice=_advice(text)
-            )
-            return None
-        if len(row) > MOST_FIELDS:
-            source.report(too_many_fields_error(source.path, number))
-            return None
-        written = json.dumps(row, ensure_ascii=False) if "\\u" in text else ""
-        if not (bad := _SURROGATE.search(written)):
-            return Record(number, row)
-        if source.options.encoding_errors == "strict":
-            problem = f"half of a surrogate pair, \\u{ord(bad[0]):04x}"
-            advice = "give --encoding-errors replace to read it as U+FFFD"
-            source.report_error("HW105", problem, number, advice=advice)
-            return None
-        return Record(number, json.loads(_SURROGATE.sub("\ufffd", written)))
+
+def _decoded(number: int, text: str, source: DataSource) -> Any:
+    """The JSON value of a line; MISSING if it is invalid, which is reported."""
+    try:
+        return sentence_object(fields_of(_DECODER.decode(text)))
+    except json.JSONDecodeError as error:
+        place = number + error.lineno - 1, error.colno
+        source.report_error("HW115", f"invalid JSON: {error.msg}", *place, advice=_advice(text))
+    except (RecursionError, ValueError) as error:  # nested too deeply; a number too long
+        source.report_error("HW115", f"JSON that cannot be read: {error}", number)
+    return MISSING
+
+
+def _record(number: int, text: str, row: object, source: DataSource) -> Record | None:
+    """The record of a JSON value; None if it is no usable object, which is reported."""
+    if not isinstance(row, dict):
+        problem, expected = f"JSON {_json_type(row)}", "one object a line"
+        source.report_error("HW116", problem, number, expected=expected, advice=_advice(text))
+        return None
+    if len(row) > MOST_FIELDS:
+        source.report(too_many_fields_error(source.path, number))
+        return None
+    written = json.dumps(row, ensure_ascii=False) if "\\u" in text else ""
+    if not (bad := _SURROGATE.search(written)):
+        return Record(number, row)
+    if source.options.encoding_errors == "strict":
+        problem = f"half of a surrogate pair, \\u{ord(bad[0]):04x}"
+        advice = "give --encoding-errors replace to read it as U+FFFD"
+        source.report_error("HW105", problem, number, advice=advice)
+        return None
+    return Record(number, json.loads(_SURROGATE.sub("\ufffd", written)))
 
 
 def _row_size(texts: Sequence[str]) -> int:

@@ -18,11 +18,13 @@ and become values or lists, too.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from headwise.core.config import JsonMapping, JsonObject
 from headwise.data.columns.cell_values import parse_cell
 from headwise.data.columns.file_source import DataSource, Record, look_ahead
+from headwise.data.formats.record_fields import Flatten, Rows, objects_of
 from headwise.data.formats.unlabelled_records import UnlabelledRecord
 
 NAME = "Label Studio's tasks without an annotation"
@@ -33,15 +35,16 @@ _VALUES = ("choices", *_SPANS, "taxonomy", "rating", "number", "selected")
 """The supported values of a result."""
 
 
-def recognise(rows: Sequence[Mapping[str, object]]) -> bool:
-    """Whether all objects are tasks, and any has an annotation or a prediction with a result."""
-    return bool(rows) and all(map(_looks_like_task, rows)) and any(map(_has_result, rows))
+def recognise(rows: Rows) -> Flatten | None:
+    """The reader of tasks, if any has an annotation or a prediction with a result."""
+    annotated = all(map(_looks_like_task, rows)) and any(map(_has_result, rows))
+    return partial(_flatten_tasks, list_controls=_list_controls(rows)) if annotated else None
 
 
-def flatten_tasks(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
+def _flatten_tasks(
+    records: Iterator[Record], source: DataSource, list_controls: Mapping[str, bool]
+) -> Iterator[Record]:
     """The records with tasks of Label Studio flattened."""
-    head, records = look_ahead(records)
-    list_controls = _list_controls(head)
     controls = ", ".join(map(repr, list_controls)) or "none"
     source.notes.append(f"Label Studio's export, read by task; what was annotated: {controls}")
     apart = 0
@@ -75,10 +78,7 @@ def _reason(
 
 
 def _annotations(fields: Mapping[str, object]) -> list[JsonObject]:
-    annotations = next((fields[name] for name in _ANNOTATIONS if name in fields), None)
-    if not isinstance(annotations, list):
-        return []
-    return [annotation for annotation in annotations if isinstance(annotation, dict)]
+    return objects_of(next((fields[name] for name in _ANNOTATIONS if name in fields), None))
 
 
 def _looks_like_task(fields: Mapping[str, object]) -> bool:
@@ -88,10 +88,7 @@ def _looks_like_task(fields: Mapping[str, object]) -> bool:
 
 def _has_result(fields: Mapping[str, object]) -> bool:
     """Whether an object with the fields of a task has an annotation or a prediction with a result."""
-    predictions = fields.get("predictions")
-    predicted = (
-        [item for item in predictions if isinstance(item, dict)] if isinstance(predictions, list) else []
-    )
+    predicted = objects_of(fields.get("predictions"))
     return any("result" in annotation for annotation in (*_annotations(fields), *predicted))
 
 
@@ -103,14 +100,14 @@ def _completed_results(fields: Mapping[str, object]) -> list[list[JsonObject]]:
         if not annotation.get("was_cancelled") and isinstance(annotation.get("result"), list)
     ]
     done.sort(key=lambda annotation: not annotation.get("ground_truth"))
-    return [[part for part in annotation["result"] if isinstance(part, dict)] for annotation in done]
+    return [objects_of(annotation["result"]) for annotation in done]
 
 
-def _list_controls(head: Sequence[Record]) -> dict[str, bool]:
+def _list_controls(rows: Rows) -> dict[str, bool]:
     """The controls of the first tasks, and whether each gives a list: of spans, or of several choices."""
     is_list: dict[str, bool] = {}
-    for record in head:
-        for result in _completed_results(record.fields):
+    for row in rows:
+        for result in _completed_results(row):
             for part in result:
                 name, (kind, value) = str(part.get("from_name")), _value(part)
                 if kind is not None:
@@ -174,9 +171,9 @@ def is_row(fields: Mapping[str, object]) -> bool:
     return all(name in fields for name in _ROW_FIELDS)
 
 
-def recognise_rows(rows: Sequence[Mapping[str, object]]) -> bool:
-    """Whether all objects are rows of JSON-MIN or CSV."""
-    return bool(rows) and all(map(is_row, rows))
+def recognise_rows(rows: Rows) -> Flatten | None:
+    """The reader of rows of JSON-MIN or CSV."""
+    return flatten_rows if rows and all(map(is_row, rows)) else None
 
 
 def flatten_rows(records: Iterator[Record], source: DataSource) -> Iterator[Record]:

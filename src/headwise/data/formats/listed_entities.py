@@ -10,36 +10,29 @@ Code: HW246, an entity that is none, is not in the text, or has two types.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
+from functools import partial
 
 from headwise.core.config import JsonObject
 from headwise.data.columns.column_contents import UNSPACED_LETTER
-from headwise.data.columns.column_names import LABEL_NAMES, TEXT_NAMES, most_usual_column, name_rank
-from headwise.data.columns.file_source import DataSource, Record, look_ahead, most_true
+from headwise.data.columns.column_names import LABEL_NAMES, TEXT_NAMES, name_rank
+from headwise.data.columns.file_source import DataSource, Record, most_true
+from headwise.data.formats.record_fields import Flatten, Rows, field_names, usual_field
 from headwise.data.formats.span_values import ENTITY_EXAMPLE, SPAN_NAMES, parse_entity, parse_span
 
 Entity = tuple[str, str]
 """Text and type."""
 
 
-def recognise(rows: Sequence[Mapping[str, object]]) -> bool:
-    """Whether objects have entities by their texts beside a text, in which most of them are, and no label
-    of the whole text."""
-    return _fields(rows) is not None
-
-
-def _fields(rows: Sequence[Mapping[str, object]]) -> tuple[str, str] | None:
-    """The names of the fields of texts and of entities, or None."""
-    names = [*dict.fromkeys(name for row in rows for name in row)]
-    place = most_usual_column(names, TEXT_NAMES)
-    if place is None:
+def recognise(rows: Rows) -> Flatten | None:
+    """The reader of entities by their texts beside a text, in which most of them are, without a label of
+    the whole text."""
+    names = field_names(rows)
+    if (text := usual_field(names, TEXT_NAMES)) is None:
         return None
-    text = names[place]
     listed = [name for name in names if any(_entities(row.get(name), row.get(text)) for row in rows)]
-    entity_place = most_usual_column(listed, SPAN_NAMES)
-    if entity_place is None:
+    if (entities := usual_field(listed, SPAN_NAMES)) is None:
         return None
-    entities = listed[entity_place]
     if any(name_rank(name, LABEL_NAMES) is not None for name in names if name not in (text, entities)):
         return None
     pairs = [
@@ -49,7 +42,7 @@ def _fields(rows: Sequence[Mapping[str, object]]) -> tuple[str, str] | None:
         for entity in _entities(row.get(entities), content) or ()
     ]
     fits = [bool(places_of_entity(content, name)) for content, (name, _) in pairs]
-    return (text, entities) if most_true(fits) else None
+    return partial(located_entities, text_field=text, field=entities) if most_true(fits) else None
 
 
 def _entities(value: object, text: object) -> list[Entity] | None:
@@ -89,11 +82,10 @@ def _is_within_word(text: str, place: int) -> bool:
     return len(around) == 2 and around.isalnum() and UNSPACED_LETTER.search(around) is None
 
 
-def located_entities(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
-    """The records with spans of characters in place of the entities; invalid ones are reported and left
-    out."""
-    head, records = look_ahead(records)
-    text_field, field = _fields([record.fields for record in head]) or ("", "")
+def located_entities(
+    records: Iterator[Record], source: DataSource, text_field: str, field: str
+) -> Iterator[Record]:
+    """The records with spans of characters in place of the entities."""
     if any(name.startswith(f"{field}.") for name in source.requested_columns):
         yield from records
         return

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from headwise.data.columns.cell_values import as_text
 from headwise.data.columns.column_names import TEXT_NAMES, name_rank, normal_name
 from headwise.data.columns.file_source import most_true
+from headwise.data.formats.record_fields import field_names
 from headwise.data.formats.tag_checks import marks_entities
 
 TOKEN_NAMES = ("tokens", "words")
@@ -117,7 +118,7 @@ class ParallelLists:
     def token_field(self) -> str | None:
         """The field of the words: by its usual name, else the most varied one that has tags."""
         rows = self.rows
-        names = list(dict.fromkeys(name for row in rows for name in row))[:_MAX_COLUMNS]
+        names = field_names(rows)[:_MAX_COLUMNS]
         usual = [name for name in names if normal_name(name) in TOKEN_NAMES]
         texts = [name for name in names if name_rank(name, TEXT_NAMES) is not None]
         if usual and (not texts or self.tag_fields(usual[0])):

@@ -9,8 +9,10 @@ but one: where a single label is asked for, texts that were rejected do not have
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
-from headwise.data.columns.file_source import DataSource, Record, look_ahead
+from headwise.data.columns.file_source import DataSource, Record
+from headwise.data.formats.record_fields import Flatten, Rows
 from headwise.data.formats.unlabelled_records import UnlabelledRecord
 
 NAME = "Prodigy's tasks that were not accepted"
@@ -27,15 +29,17 @@ def is_task(fields: Mapping[str, object]) -> bool:
     return decided and any(name in fields for name in _DECIDED)
 
 
-def recognise(rows: Sequence[Mapping[str, object]]) -> bool:
-    """Whether any object is a task of Prodigy."""
-    return any(map(is_task, rows))
+def recognise(rows: Rows) -> Flatten | None:
+    """The reader of the tasks of Prodigy, if any object is one."""
+    tasks = [*filter(is_task, rows)]
+    return partial(_decided_tasks, tasks=tasks) if tasks else None
 
 
-def decided_tasks(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
-    """The records, with tasks marked that have no answer, and with the label of tasks of one choice."""
-    head, records = look_ahead(records)
-    tasks = [record.fields for record in head if is_task(record.fields)]
+def _decided_tasks(
+    records: Iterator[Record], source: DataSource, tasks: Sequence[Mapping[str, object]]
+) -> Iterator[Record]:
+    """The records, with tasks marked that have no answer, and with the label of tasks of one choice, as the
+    first `tasks` say."""
     label_column = source.options.label_column
     label, single = _only_label(tasks), _has_single_choices(tasks)
     if label and label_column in (None, "label"):

@@ -12,9 +12,10 @@ lists of tokens and tags, or, if it has none, each paragraph one with its text a
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from headwise.data.columns.file_source import DataSource, Record, look_ahead
+from headwise.data.formats.record_fields import Flatten, Rows, objects_of
 
 _CATS = "cats"
 
@@ -87,21 +88,20 @@ _MISSING = ("-", "", None)  # tags that spaCy does not know
 _TAGS = {"ner": "ner_tags", "tag": "pos_tags", "dep": "dep"}
 
 
-def recognise_paragraphs(rows: Sequence[Mapping[str, object]]) -> bool:
-    """Whether all objects are documents of spaCy 2."""
-    return bool(rows) and all(
-        any("sentences" in part for part in _objects(row.get(_PARAGRAPHS))) for row in rows
-    )
+def recognise_paragraphs(rows: Rows) -> Flatten | None:
+    """The reader of documents of spaCy 2."""
+    documents = [any("sentences" in part for part in objects_of(row.get(_PARAGRAPHS))) for row in rows]
+    return _sentences if documents and all(documents) else None
 
 
-def sentences(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
+def _sentences(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
     """The sentences of documents of spaCy 2, or their paragraphs if tokens have no tags."""
     source.notes.append("documents of spaCy 2, read by sentence, or by paragraph where tokens have no tags")
     for record in records:
-        for paragraph in _objects(record.fields.get(_PARAGRAPHS)):
+        for paragraph in objects_of(record.fields.get(_PARAGRAPHS)):
             tagged = False
-            for sentence in _objects(paragraph.get("sentences")):
-                tokens = _objects(sentence.get("tokens"))
+            for sentence in objects_of(paragraph.get("sentences")):
+                tokens = objects_of(sentence.get("tokens"))
                 tags = {
                     name: [None if token.get(key) in _MISSING else token[key] for token in tokens]
                     for key, name in _TAGS.items()
@@ -111,9 +111,5 @@ def sentences(records: Iterator[Record], source: DataSource) -> Iterator[Record]
                     tagged = True
                     yield Record(record.line, {"tokens": [token.get("orth") for token in tokens], **tags})
             if not tagged:
-                cats = {str(cat.get("label")): cat.get("value") for cat in _objects(paragraph.get(_CATS))}
+                cats = {str(cat.get("label")): cat.get("value") for cat in objects_of(paragraph.get(_CATS))}
                 yield Record(record.line, {"text": paragraph.get("raw"), _CATS: cats})
-
-
-def _objects(value: object) -> list[dict[str, object]]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

@@ -11,11 +11,13 @@ Code: HW246, a span that is none, or lists of different lengths.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple, TypeGuard
 
 from headwise.core.config import JsonObject
 from headwise.data.columns.cell_values import as_text
-from headwise.data.columns.file_source import DataSource, Record, fraction_true, look_ahead
+from headwise.data.columns.file_source import DataSource, Record, fraction_true
+from headwise.data.formats.record_fields import Flatten, Rows, without_fields
 from headwise.data.formats.span_values import (
     END_NAMES,
     SPAN_EXAMPLE,
@@ -47,23 +49,21 @@ class _SpanLayout(NamedTuple):
         return [] if all(value is None for value in values) else [[] if v is None else v for v in values]
 
 
-def recognise(rows: Sequence[Mapping[str, object]]) -> bool:
-    """Whether all objects have their spans in one of these layouts."""
-    return _span_layout(rows) is not None
+def recognise(rows: Rows) -> Flatten | None:
+    """The reader of spans in one of these layouts."""
+    return partial(_listed_spans, layout=layout) if (layout := _span_layout(rows)) else None
 
 
-def listed_spans(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
-    """The records with a list of spans; invalid ones are reported and left out."""
-    head, records = look_ahead(records)
-    layout = _span_layout([record.fields for record in head])
-    if layout is None or any(name.startswith(f"{layout.target}.") for name in source.requested_columns):
+def _listed_spans(records: Iterator[Record], source: DataSource, layout: _SpanLayout) -> Iterator[Record]:
+    """The records with a list of spans."""
+    if any(name.startswith(f"{layout.target}.") for name in source.requested_columns):
         yield from records
         return
     shown = " and ".join(map(repr, layout.fields))
     source.notes.append(f"spans are made of {shown}")
     for record in records:
         values = layout.values(record.fields)
-        fields = {name: value for name, value in record.fields.items() if name not in layout.fields}
+        fields = without_fields(record.fields, *layout.fields)
         if not values:
             yield record._replace(fields={**fields, layout.target: None})
         elif (spans := layout.spans(*values)) is not None:
@@ -75,7 +75,7 @@ def listed_spans(records: Iterator[Record], source: DataSource) -> Iterator[Reco
             source.report_error("HW246", problem, record.line, expected=SPAN_EXAMPLE)
 
 
-def _span_layout(rows: Sequence[Mapping[str, object]]) -> _SpanLayout | None:
+def _span_layout(rows: Rows) -> _SpanLayout | None:
     """The layout in which the records have their spans, if some have any. One field may be damaged in a few
     records; two and three may have equal lengths by chance, and must have them in all."""
     structures = [

@@ -22,6 +22,7 @@ _JSON = lazy_pattern(
 
 _LOOKED_AT = 50  # records
 _LEAST_WORDS = 3  # of fields with as many words each
+_LAYOUTS = (entity_rows.recognise, entity_columns.recognise, inline_markup.recognise)
 
 
 def read_structured(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
@@ -48,31 +49,28 @@ def read_structured(lines: Iterator[Line], source: DataSource) -> Iterator[Recor
         records = flatten_tables(records, source, structured=True)
         first_records, records = look_ahead(records)
     rows = [record.fields for record in first_records]
-    if columns := entity_rows.recognise(rows):
-        records = entity_rows.texts_with_spans(records, source, columns)
-    elif named := entity_columns.recognise(rows):
-        records = entity_columns.texts_with_spans(records, source, *named)
-    elif field := inline_markup.recognise(rows):
-        records = inline_markup.texts_with_spans(records, source, field)
-    yield from records
+    flatten = next(filter(None, (recognise(rows) for recognise in _LAYOUTS)), None)
+    yield from flatten(records, source) if flatten else records
 
 
 def sample_rows(head: Sequence[Line]) -> list[dict[str, object]]:
     """The fields of the first records of a file; none if it has no lists or objects, and no two texts of as
     many words."""
     texts = [text for _, text in head]
-    structured = any(
-        ("[" in text or _TWO_TAGS.search(text)) and any(mark in text for mark in DELIMITERS)
-        for text in texts
-    )
-    structured = structured or most_true(map(_has_equal_fields, texts[:_LOOKED_AT]))
-    structured = structured or any(
-        module.has_header(text, DELIMITERS)
-        for module in (entity_rows, entity_columns)
-        for text in texts[:1]
-    )
-    structured = structured or inline_markup.style_of(texts) is not None
-    if not _is_json(head) and not rasa.recognise(texts) and not structured:
+    if not (
+        _is_json(head)
+        or rasa.recognise(texts)
+        or any(
+            ("[" in text or _TWO_TAGS.search(text)) and any(mark in text for mark in DELIMITERS)
+            for text in texts
+        )
+        or most_true(map(_has_equal_fields, texts[:_LOOKED_AT]))
+        or any(
+            entity_rows.has_header(text, DELIMITERS) or entity_columns.has_header(text, DELIMITERS)
+            for text in texts[:1]
+        )
+        or inline_markup.style_of(texts) is not None
+    ):
         return []
     quiet = DataSource("", ReadOptions(encoding_errors="replace"), lambda error: None)
     try:

@@ -1,11 +1,14 @@
 """Token lists in JSON: `{"tokens": ["A", "dog"], "tags": ["DT", "NN"]}`, one object per sentence, as
 `datasets` writes them.
 
+Predictions of taggers (`headwise predict --output found.jsonl`) have their spans twice, as tags of words
+and with their characters. Corrections of the one leave the other as it was.
+
 Codes: HW111 no such list; HW118 tokens that are none; HW246 predictions with other spans than tags;
 HW251 another number of tags.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,15 +25,18 @@ from headwise.data.formats.parallel_lists import (
     pieces_of,
     words_of,
 )
-from headwise.data.formats.span_values import ENTITY_EXAMPLE, SPAN_EXAMPLE
+from headwise.data.formats.record_fields import field_names
+from headwise.data.formats.span_values import ENTITY_EXAMPLE, SPAN_EXAMPLE, parse_span
 from headwise.data.formats.structured_records import read_structured, sample_rows
-from headwise.data.formats.tagged_predictions import contradiction
 from headwise.data.formats.unlabelled_records import labelled_records
 from headwise.data.items.examples import TaggedSentence
+from headwise.metrics.tag_schemes import read_spans
 
 _EXPECTED = f"a list of words beside one of their tags, {SPAN_EXAMPLE}, or {ENTITY_EXAMPLE}"
 _NOT_COUNTED = "-100"
 """What losses of transformers leave out."""
+_PREDICTION = frozenset(("words", "tags", "probabilities", "spans"))
+_Place = tuple[int, int, str]
 _CHOICE = "if the spans are right, give --format spans; if the tags are, give --tag-column with their name"
 
 
@@ -74,7 +80,7 @@ def choose_lists(
         DataError: HW111, there is no such list.
     """
     rows = sample_rows(head)
-    names = list(dict.fromkeys(name for row in rows for name in row))
+    names = field_names(rows)
     lists = ParallelLists(rows)
     first = token or lists.token_field() or next((n for n in names if normal_name(n) in TOKEN_NAMES), "")
     candidates = lists.tag_fields(first)
@@ -153,7 +159,7 @@ def read_sentences(
             source.report_error("HW251", problem, line, expected="a tag for each token", advice=skip)
         elif not words and labelled:
             source.counts.blank += 1
-        elif labelled and compares_spans and (why := contradiction(fields, words, _as_texts(tags))):
+        elif labelled and compares_spans and (why := _contradiction(fields, words, _as_texts(tags))):
             source.report_error("HW246", why, line, expected="spans and tags that agree", advice=_CHOICE)
         else:
             columns = {
@@ -167,3 +173,55 @@ def read_sentences(
 
 def _as_texts(values: Any) -> tuple[str, ...]:
     return tuple(map(as_text, values))
+
+
+def _contradiction(fields: Mapping[str, object], words: Sequence[str], tags: Sequence[str]) -> str:
+    """How the spans of a prediction differ from its tags, as one of them was corrected.
+
+    "" if they do not, if the record is no prediction, or if its text is unknown."""
+    raw_spans = fields.get("spans")
+    if not fields.keys() >= _PREDICTION or not isinstance(raw_spans, list):
+        return ""
+    texts = [value for value in fields.values() if isinstance(value, str)]
+    places = next(filter(None, (_word_places(text, words) for text in texts)), None)
+    if places is None:
+        return ""
+    tagged = {
+        (places[start][0], places[end - 1][1], kind) for start, end, kind in read_spans(tags) if end > start
+    }
+    spans = set[_Place]()
+    for raw in raw_spans:
+        if (span := _place(raw, places)) is None:
+            return f"the span {as_text(raw)[:60]}, without its characters or its type"
+        spans.add(span)
+    if only := sorted(spans - tagged):
+        return f"a span {_shown(only[0])} that the tags lack"
+    if only := sorted(tagged - spans):
+        return f"tags of a span {_shown(only[0])} that is not among the spans"
+    return ""
+
+
+def _place(raw: Any, places: Sequence[tuple[int, int]]) -> _Place | None:
+    """The characters and the type of a span, which those of words that came as such name by words alone."""
+    if (span := parse_span(raw)) is not None:
+        return span.start, span.end, span.type
+    match raw:
+        case {"words": [int(start), int(end)], "type": str(kind)} if 0 <= start < end <= len(places):
+            return places[start][0], places[end - 1][1], kind
+    return None
+
+
+def _shown(place: _Place) -> str:
+    return f"from {place[0]} to {place[1]} ({place[2]})"
+
+
+def _word_places(text: str, words: Sequence[str]) -> list[tuple[int, int]] | None:
+    """The characters of each word in a text that consists of them; None if it does not."""
+    places, at = [], 0
+    for word in words:
+        start = text.find(word, at)
+        if start < 0 or text[at:start].strip():
+            return None
+        at = start + len(word)
+        places.append((start, at))
+    return None if text[at:].strip() else places

@@ -11,11 +11,13 @@ Code: HW251 a word without a tag.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 
 from headwise.data.columns.cell_values import as_text
 from headwise.data.columns.column_names import TEXT_NAMES, name_rank, normal_name
-from headwise.data.columns.file_source import DataSource, Record, look_ahead, most_true
+from headwise.data.columns.file_source import DataSource, Record, most_true
+from headwise.data.formats.record_fields import Flatten, Rows, field_names, list_of, without_fields
 from headwise.data.formats.tag_checks import marks_entities
 
 TOKENS, TAGS = "tokens", "tags"
@@ -141,32 +143,18 @@ def _layout(sentences: Sequence[Sequence[Mapping[str, str | None]]]) -> _Layout 
     return _Layout(word, tag, tuple(key for key in keys if key not in (word, tag)))
 
 
-@dataclass(frozen=True)
-class _PairFields:
-    """The field of the words with tags, whether it holds several sentences, and their layout."""
-
-    name: str
-    nested: bool
-    layout: _Layout
-
-
-def recognise(rows: Sequence[Mapping[str, object]]) -> bool:
-    """Whether objects have lists of words with tags: all words of their text if there is one, and tags that
-    mark spans unless the name of the list is a usual one."""
-    return _fields(rows) is not None
-
-
-def _fields(rows: Sequence[Mapping[str, object]]) -> _PairFields | None:
-    names = [*dict.fromkeys(name for row in rows for name in row)]
-    listed = [name for name in names if any(isinstance(row.get(name), list) for row in rows)]
+def recognise(rows: Rows) -> Flatten | None:
+    """The reader of lists of words with tags: all words of their text if there is one, and tags that mark
+    spans unless the name of the list is a usual one."""
+    listed = [name for name in field_names(rows) if any(isinstance(row.get(name), list) for row in rows)]
     for name in sorted(listed, key=lambda name: normal_name(name) not in _LIST_NAMES):
-        if (fields := _field(name, rows)) is not None:
-            return fields
+        if flatten := _reader_of_field(name, rows):
+            return flatten
     return None
 
 
-def _field(name: str, rows: Sequence[Mapping[str, object]]) -> _PairFields | None:
-    """The field of a name, if its values are words with tags."""
+def _reader_of_field(name: str, rows: Rows) -> Flatten | None:
+    """The reader of a field, if its values are words with tags."""
     lists = [value for row in rows if isinstance(value := row.get(name), list) and value]
     nested = most_true(bool(_words_of(value[0])) for value in lists)
     sentences = [_words_of(row) for row in (chain.from_iterable(lists) if nested else lists)]
@@ -189,7 +177,9 @@ def _field(name: str, rows: Sequence[Mapping[str, object]]) -> _PairFields | Non
         if isinstance(text, str) and key != name and name_rank(key, TEXT_NAMES) is not None and not nested
     ]
     fits = [layout.text_of(words or ()) == "".join(text.split()) for text, words in texts]
-    return _PairFields(name, nested, layout) if most_true(fits) or not fits else None
+    if fits and not most_true(fits):
+        return None
+    return partial(_parallel_lists, field=name, layout=layout, nested=nested)
 
 
 def _holds_words(value: object) -> bool:
@@ -197,33 +187,25 @@ def _holds_words(value: object) -> bool:
     return isinstance(value, list) and len(value) > 1 and all(isinstance(word, str) for word in value)
 
 
-def parallel_lists(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
+def _parallel_lists(
+    records: Iterator[Record], source: DataSource, field: str, layout: _Layout, *, nested: bool
+) -> Iterator[Record]:
     """The records with lists of words and of tags in place of those of words with tags, one for each
-    sentence; invalid ones are reported and left out."""
-    head, records = look_ahead(records)
-    fields = _fields([record.fields for record in head])
-    if fields is None:
-        yield from records
-        return
-    layout = fields.layout
-    source.notes.append(f"the words of {fields.name!r} stand beside their tags: {layout.shown}")
+    sentence, of which a record has several if they are `nested`."""
+    source.notes.append(f"the words of {field!r} stand beside their tags: {layout.shown}")
     for record in records:
-        value = record.fields.get(fields.name)
-        neighbours = {name: part for name, part in record.fields.items() if name != fields.name}
-        for sentence in value if fields.nested and isinstance(value, list) else [value]:
+        value = record.fields.get(field)
+        neighbours = without_fields(record.fields, field)
+        for sentence in value if nested and isinstance(value, list) else [value]:
             words = _words_of(sentence)
             if words is not None:
                 yield record._replace(fields={**neighbours, **_lists(words, layout, neighbours)})
             elif sentence is None:
                 yield record._replace(fields={**neighbours, TOKENS: None, TAGS: None})
             else:
-                bad = next((raw for raw in _elements(sentence) if _parts_of(raw) is None), sentence)
-                problem = f"a word without a tag in {fields.name!r}: {as_text(bad)[:60]}"
+                bad = next((raw for raw in list_of(sentence) if _parts_of(raw) is None), sentence)
+                problem = f"a word without a tag in {field!r}: {as_text(bad)[:60]}"
                 source.report_error("HW251", problem, record.line, expected=_EXPECTED)
-
-
-def _elements(value: object) -> Sequence[object]:
-    return value if isinstance(value, list) else ()
 
 
 def _lists(

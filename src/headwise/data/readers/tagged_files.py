@@ -27,7 +27,6 @@ from headwise.data.formats import conll, conll2012, conllu_tags, token_lists, wo
 from headwise.data.formats import penn_trees as trees
 from headwise.data.formats import slashed_tags as slashed
 from headwise.data.formats.brat import brat_lines, is_brat
-from headwise.data.formats.character_spans import tag_column
 from headwise.data.formats.data_frames import lines_of_frame
 from headwise.data.formats.tag_checks import (
     bmes_as_bioes,
@@ -216,6 +215,19 @@ class _TagReadingPlan(NamedTuple):
     format: TaggedFormat
     columns: TagColumns
     read: Callable[[Iterator[Line], DataSource], Iterator[TaggedSentence]]
+
+
+def tag_column(requested: str | None, columns: Sequence[str], form: str) -> str:
+    """The name of the tag column in a format with named columns, by default the first one.
+
+    Raises:
+        ConfigError: There is no such column.
+    """
+    name = (requested or columns[0]).lower()
+    if name not in columns:
+        more = ", or misc:KEY for those of a key in MISC" if form == "CoNLL-U" else ""
+        raise ConfigError(f"no tags of {form} in {requested!r}; expected one of {', '.join(columns)}{more}")
+    return name
 
 
 def _named_columns(
