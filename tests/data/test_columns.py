@@ -391,6 +391,13 @@ def test_votes_are_not_told_as_a_label():
     assert not any("may be the label" in note for note in choose(columns)[1])
 
 
+def test_a_column_of_one_value_is_not_the_label_where_numbers_stand_beside_it(write):
+    rows = "".join(f"{n}\tthe {n}. day was long\tvalence\t{n / 30:.3f}\n" for n in range(20))
+    path = write("a.txt", "ID\tTweet\tAffect Dimension\tIntensity Score\n" + rows)
+    assert infer_task(path, {})[0] == "regress"
+    assert choose({"t": LONG, "k": ["a"] * 4, "n": ["0.5", "1.5", "2.5", "0.1"]})[0] == Columns("t", "n")
+
+
 def test_an_empty_column_is_not_the_label_where_another_is_filled():
     columns = {"summary": LONG, "kind": list("aabb"), "labels": [""] * 4}
     assert choose(columns)[0] == Columns("summary", "kind")

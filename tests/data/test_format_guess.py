@@ -1,8 +1,9 @@
 import pytest
 
 from headwise.data.columns.reading_options import ReadOptions
+from headwise.data.errors import DataError
 from headwise.data.readers.file_preview import guess_format
-from headwise.data.readers.labelled_files import read_rows
+from headwise.data.readers.labelled_files import read_examples, read_rows
 from headwise.data.readers.tag_format_guess import guess_tagged_format
 
 
@@ -67,6 +68,35 @@ def test_contents_decide_without_a_suffix(text, expected):
 def test_lines_without_structure_are_text_or_an_error(text, fails):
     assert guess(text, labelled=False) == "text"
     assert fails(guess, text)[0] == "HW130"
+
+
+LABELLED = [(f"the {n}. letter of the day", ["mail", "phone call"][n % 2]) for n in range(8)]
+
+
+@pytest.mark.parametrize("mark", ["=>", "->", "::", "###", " - "])
+def test_another_separator_is_named(write, mark):
+    before = "\n".join(f"{label} {mark} {text}" for text, label in LABELLED)
+    with pytest.raises(
+        DataError, match=r"HW130.*stands behind the label: give --format label-text"
+    ) as raised:
+        guess(before)
+    assert repr(mark) in str(raised.value)
+    options = ReadOptions(format="label-text", delimiter=mark)
+    items = read_examples(write("a.txt", before), options).items
+    assert [item.label for item in items] == [label for _, label in LABELLED]
+    behind = "\n".join(f"{text} {mark} {label}" for text, label in LABELLED)
+    with pytest.raises(DataError, match=r"HW130.*stands before the label: write a tab"):
+        guess(behind)
+
+
+def test_a_mark_in_some_lines_or_beside_texts_is_no_separator():
+    for lines in (
+        ["it is - as ever - late"] * 5,
+        [f"line {n} - and {n} more" for n in range(9)],
+        ["no mark", "a - b"] * 4,
+    ):
+        with pytest.raises(DataError, match="give --format"):
+            guess("\n".join(lines))
 
 
 def test_text_is_told_to_be_read_by_lines():

@@ -29,6 +29,24 @@ def jsonl(records):
     return "\n".join(map(json.dumps, records))
 
 
+@pytest.mark.parametrize("title", ["Tea", "Tea {}"])
+def test_yes_or_no_to_questions_about_passages(write, title):
+    rows = [
+        {
+            "question": f"is tea number {n} a drink",
+            "title": title.format(n),
+            "answer": n % 3 == 0,
+            "passage": f"Tea number {n} is what many people drink in the morning. It is warm.",
+        }
+        for n in range(24)
+    ]
+    path = write("a.jsonl", jsonl(rows))
+    assert infer_task(path, {})[0] == "pair"
+    data = read_pairs(path)
+    assert data.columns == PairColumns("question", "passage", "answer")
+    assert data.labels == {"false": 16, "true": 8}
+
+
 def test_snli_as_jsonl(write):
     data = read_pairs(write("a.jsonl", jsonl(SNLI)))
     assert data.items[1] == Pair("Two women 2.", "They hug a lot .", "entailment", 3)

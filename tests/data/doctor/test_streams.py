@@ -44,7 +44,7 @@ def test_a_text_without_faults(tmp_path):
 
 
 def test_a_file_that_cannot_be_read(tmp_path):
-    (tmp_path / "train.txt").write_bytes("not in UTF-8".encode("utf-16"))
+    (tmp_path / "train.txt").write_bytes("not in UTF-8".encode("utf-16-le"))
     diagnosis = diagnose(ITEM_TYPES_BY_TASK["language-model"], [str(tmp_path / "train.txt")])
     assert diagnosis.errors >= 1
     assert not diagnosis.files

@@ -41,6 +41,8 @@ def test_nothing_is_found_in_clean_data():
         ("HW157", "info", "a b\rc d e", "a"),
         ("HW158", "info", "well<br />no &amp; a b", "a"),
         ("HW158", "info", "eine gro&szlig;e Tür", "a"),
+        ("HW158", "info", "['a', 'good', \"film's\"]", "a"),
+        ("HW158", "info", "['a' 'good'\n 'film']", "a"),
         ("HW176", "info", "you are an i\u200bd\u200bi\u200bot", "a"),
         ("HW158", "info", "It is late.\\nWrite soon", "a"),
         ("HW159", "warning", "b'it is bytes'", "a"),

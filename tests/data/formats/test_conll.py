@@ -33,6 +33,21 @@ def test_four_columns():
     ]
 
 
+@pytest.mark.parametrize("language", ["en:", "zh-min-nan:", "simple:"])
+def test_the_language_before_each_word_of_wikiann_is_left_out(language):
+    words = [("Ann", "B-PER"), ("and", "O"), ("en:x", "O"), (":", "O"), ("", "O")] * 2
+    text = "\n".join(f"{language}{word}\t{tag}" for word, tag in words)
+    (sentence,), _, source = read(text)
+    assert sentence.tokens == ("Ann", "and", "en:x", ":", language) * 2
+    assert f"each token begins with {language!r}, which is left out" in source.notes
+
+
+@pytest.mark.parametrize("words", [["en:Ann", "en:ran"], ["en:Ann"] * 9 + ["Tom"] + ["en:Ann"] * 9])
+def test_a_few_words_with_such_a_beginning_keep_it(words):
+    (sentence,), *_ = read("\n".join(f"{word}\tO" for word in words), tag_column="2")
+    assert sentence.tokens == tuple(words)
+
+
 @pytest.mark.parametrize("column", ["pos", "2", "POS"])
 def test_the_tag_column_is_chosen_by_name_or_number(column):
     assert tokens(CONLL03, tag_column=column)[0] == [("EU", "NNP"), ("says", "VBZ")]

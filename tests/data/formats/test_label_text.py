@@ -3,7 +3,7 @@ import pytest
 from headwise.core.errors import ConfigError
 from headwise.data.columns.file_source import DataSource
 from headwise.data.columns.reading_options import ReadOptions
-from headwise.data.formats.label_text import read_records
+from headwise.data.formats.label_text import read_records, recognise
 
 
 def records(text, **options):
@@ -30,6 +30,14 @@ def test_numbers_of_abstracts_are_no_lines():
 
 def test_else_a_space_separates():
     assert records("1 a\tgood film\n0 no\n") == [(1, "1", "a\tgood film"), (2, "0", "no")]
+
+
+def test_the_names_of_types_of_questions_end_at_a_space(fails):
+    lines = ["DESC:manner How did it begin ?", "HUM:ind Who ran ?", "DESC:def What is a tea : a drink ?"]
+    assert recognise(lines * 3)
+    assert records("\n".join(lines))[1] == (2, "HUM:ind", "Who ran ?")
+    assert fails(records, "\n".join([*lines * 4, "How did it end ?"])) == ("HW120", 13, None)
+    assert not recognise(["NOTE:that is not all", "Well: it is", "no"])
 
 
 def test_another_separator():

@@ -115,6 +115,17 @@ def test_an_object_may_open_its_list_in_the_first_line(write, name):
     assert [item.line for item in read_examples(write("a.json", text)).items] == [2, 3]
 
 
+@pytest.mark.parametrize("indent", [None, 1])
+def test_the_list_of_training_data_is_read_before_others(indent):
+    more = [{"text": "one of many", "label": "x"}]
+    document = {"oos_val": more, "val": more, "train": ROWS, "test": more, "version": 2}
+    records, notes = fields_of(document, indent)
+    assert [record["text"] for record in records] == [row["text"] for row in ROWS]
+    assert "the objects of 'train' are the records, and no others" in notes
+    assert len(fields_of({"val": more * 3, "train": 4}, indent)[0]) == 3
+    assert len(fields_of({"val": more * 3, "test": ROWS}, indent)[0]) == 3
+
+
 def test_lists_beside_the_one_that_is_read_are_named():
     records, notes = fields_of({"train": ROWS, "test": ROWS * 2, "classes": ["a"], "meta": [ROWS[0]]})
     assert len(records) == 2

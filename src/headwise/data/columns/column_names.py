@@ -122,6 +122,7 @@ PAIR_NAMES = (
     ("sentence_1", "sentence_2"), ("sentence_a", "sentence_b"), ("text_a", "text_b"), ("text1", "text2"),
     ("text_1", "text_2"), ("#1_string", "#2_string"), ("question1", "question2"), ("s1", "s2"),
     ("sent1", "sent2"), ("first", "second"), ("question", "answer"), ("question", "sentence"),
+    ("question", "passage"),
     ("query", "document"), ("query", "passage"), ("query", "doc"), ("claim", "evidence"), ("q1", "q2"),
 )
 # fmt: on

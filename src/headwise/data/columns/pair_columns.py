@@ -171,5 +171,5 @@ def _label_column(columns: Sequence[Column]) -> str | None:
             return normal[name]
     candidates = [column for column in columns if normal_name(column.name) not in WEIGHT_NAMES]
     candidates = [column for column in candidates if not column.is_never_label]
-    categorical = [column.name for column in candidates if column.is_recurring]
+    categorical = [column.name for column in candidates if column.is_recurring and column.varies]
     return categorical[0] if len(categorical) == 1 else None

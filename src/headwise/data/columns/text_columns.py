@@ -247,8 +247,8 @@ def _label_column(columns: list[Column], *, needed: bool) -> Column | None:
     candidates = [
         c for c in columns if c.is_recurring or (c.has_few_values and has_usual_name(c.name, LABEL_NAMES))
     ]
-    if needed and not candidates:
-        candidates = [column for column in columns if column.is_decimal]
+    if needed and not any(column.varies for column in candidates):
+        candidates += [column for column in columns if column.is_decimal]
     candidates = _preferred(
         candidates,
         lambda c: c.varies,

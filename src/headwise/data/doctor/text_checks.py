@@ -53,6 +53,8 @@ _ESCAPES = lazy_pattern(
     re.MULTILINE,
 )
 _LINE_ENDS = lazy_pattern(r"(?<=[\w.,;:!?)])(?<!\A\w)(?<![A-Z]:)(?:\\r)?\\n(?=[A-Z\\ ]|\Z)")
+_QUOTED = r"""(?:'[^'\n]*'|"[^"\n]*")"""
+_LIST = lazy_pattern(rf"\A\s*\[\s*{_QUOTED}(?:(?:\s*,\s*|\s+){_QUOTED})+\s*,?\s*\]\s*\Z")
 _BYTES = lazy_pattern(r"""\Ab(["'])(?=.*\1\Z)""", re.DOTALL)
 _BASE64, _LAST = "[A-Za-z0-9+/]", "[AEIMQUYcgkosw048]"  # of 16 bits, the last digit has four
 _UTF_7 = lazy_pattern(  # each part begins with its mark, so that the search skips to it
@@ -77,6 +79,9 @@ _CHARACTERS: Sequence[_CharacterCheck] = (
      "strip tags and entities (html.unescape) from all files alike, also from the texts to predict"),
     ("HW158", _LINE_ENDS, "line ends written as \\n",
      "replace them by line ends or blanks in all files alike"),
+    ("HW158", _LIST, "lists as Python writes them",
+     "join their words in all files alike, also in the texts to predict: "
+     "' '.join(ast.literal_eval(TEXT))"),
     ("HW159", _MOJIBAKE, "wrongly decoded characters",
      "export the file again as UTF-8, or give the right --encoding"),
     ("HW159", _MISREAD, "characters of a wrong encoding",

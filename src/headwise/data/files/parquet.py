@@ -18,6 +18,7 @@ from typing import Any
 from headwise.core.config import JsonObject
 from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.errors import DataError
+from headwise.data.files.label_numbers import class_label_names, legend_note, named_labels
 from headwise.data.files.table_cells import cell_text, damage_as_data_error, import_optional_library
 from headwise.data.files.text_lines import BOMB_RATIO, BOMB_SIZE
 from headwise.data.findings import abbreviate
@@ -63,7 +64,7 @@ def parquet_rows(file: str, sheet: str | None, notes: list[str]) -> Iterator[tup
                 row = {
                     name: _decoded(value, name, number, file)
                     if isinstance(value, bytes)
-                    else _json_value(_with_label_names(value, named.get(name)))
+                    else _json_value(named_labels(value, named.get(name, {})))
                     for name, value in values.items()
                 }
                 yield number, row
@@ -111,10 +112,9 @@ def _columns(opened: Any, file: str, notes: list[str]) -> tuple[list[str], JsonO
         raise DataError("HW103", "no column of texts or numbers", expected="a table", path=file)
     named = {}
     for name, feature in _huggingface_features(schema.metadata).items():
-        if name in readable and (names := _label_names(feature)):
-            named[name] = names
-            legend = abbreviate([f"{i} is {label_name!r}" for i, label_name in enumerate(names)])
-            notes.append(f"the numbers of {name!r} stand for names, which the file gives: {legend}")
+        if name in readable and (legend := class_label_names(feature)):
+            named[name] = legend
+            notes.append(legend_note(name, legend))
     return readable, named
 
 
@@ -159,25 +159,6 @@ def _huggingface_features(metadata: Mapping[bytes, bytes] | None) -> JsonObject:
     except (KeyError, ValueError, TypeError, RecursionError):
         return {}
     return features if isinstance(features, dict) else {}
-
-
-def _label_names(feature: Any) -> list[str]:
-    """The label names of a column of class labels, or of lists of them; empty for other columns."""
-    while isinstance(feature, dict) and "feature" in feature:
-        feature = feature["feature"]
-    names = feature.get("names") if isinstance(feature, dict) else None
-    return names if isinstance(names, list) and all(isinstance(name, str) for name in names) else []
-
-
-def _with_label_names(value: Any, names: Sequence[str] | None) -> Any:
-    """A label number, or a list of them, replaced by the label name; -1 becomes None."""
-    if names is None:
-        return value
-    if isinstance(value, list):
-        return [_with_label_names(element, names) for element in value]
-    if value == -1:
-        return None
-    return names[value] if isinstance(value, int) and 0 <= value < len(names) else value
 
 
 def _json_value(value: object) -> object:

@@ -23,6 +23,11 @@ LONGEST_LINE = 1 << 24  # characters: two million words and more; what is longer
 # An archive that unpacks to more than this, and to so many times its own size, is a bomb.
 BOMB_SIZE, BOMB_RATIO = 1 << 30, 200
 _PACKED = (SIGNATURES["zip"], PARQUET)  # what no text begins with
+_MARKED = {
+    **dict.fromkeys((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE), "utf-32"),
+    **dict.fromkeys((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE), "utf-16"),
+}
+"""The encodings whose byte order marks no text in UTF-8 begins with."""
 
 Line = tuple[int, str]
 """A line's number, from 1, and its text."""
@@ -49,7 +54,7 @@ def read_lines(path: str, encoding: str = "utf-8", errors: str = "strict") -> It
 
     Lines end with "\\n" and nothing else: a form feed, NEL (0x85) or U+2028 stays inside its line.
     The "\\n" is taken away, a "\\r" before it is not (see `without_returns`). A byte order mark at
-    the start is dropped.
+    the start is dropped; that of UTF-16 or UTF-32 goes before UTF-8.
 
     Args:
         encoding: Any of Python's text encodings.
@@ -113,6 +118,9 @@ def _lines(
             _check_start(chunk, path)
             _check_escapes(chunk, path, encoding)
             first = chunk[:BEGINNING]
+            marked = next((name for mark, name in _MARKED.items() if chunk.startswith(mark)), "")
+            if marked and codecs.lookup(encoding).name == "utf-8":
+                encoding, decoder = marked, decoder_of(marked, decoder.errors)
         more, unpacked = bool(chunk), unpacked + len(chunk)
         _check_size(packed, unpacked, path)
         if unpacked == len(chunk) and codecs.lookup(encoding).name in _ORDERED:

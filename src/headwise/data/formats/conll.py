@@ -36,6 +36,8 @@ _TEXT = lazy_pattern(r"#\s*text\s*=\s*(.*)")
 _DOCUMENT_COMMENT = lazy_pattern(r"#\s*newdoc\b")
 FIELD = lazy_pattern(r"[^ \t]+")
 _EMPTY_CELLS = {"_", "-", ""}
+_LANGUAGE = lazy_pattern(r"[a-z]{2,}(?:-[a-z]+)*:")
+_MANY = 10  # tokens, which do not begin alike by chance
 _DECIMAL = lazy_pattern(r"-?\d*\.\d+(e-?\d+)?")
 
 Block = list[tuple[int, list[str]]]
@@ -53,6 +55,7 @@ class TokenColumns:
         tag: The index of the tag column; None for a file without tags.
         head: The index of the column of dependency heads, if any.
         header: The line that names the columns, or 0.
+        prefix: What stands before each token, as `en:` in WikiANN.
     """
 
     tabs: bool
@@ -61,6 +64,7 @@ class TokenColumns:
     tag: int | None
     head: int | None = None
     header: int = 0
+    prefix: str = ""
 
     @property
     def extra(self) -> tuple[int, ...]:
@@ -157,7 +161,14 @@ def choose_token_columns(
         separator = "tabs" if tabs else "spaces or tabs"
         layout = "1 column" if width == 1 else f"{width} columns, separated by {separator}"
         source.notes.append(f"{layout}: {', '.join(guessed)} - override with --token-column/--tag-column")
-    return TokenColumns(tabs, names, token, tag, head_column, header)
+    tokens = [row[token] for block in blocks for _, row in block]
+    language = _LANGUAGE.match(tokens[0])
+    prefix = language[0] if language and len(tokens) >= _MANY else ""
+    if prefix and all(word.startswith(prefix) for word in tokens):
+        source.notes.append(f"each token begins with {prefix!r}, which is left out")
+    else:
+        prefix = ""
+    return TokenColumns(tabs, names, token, tag, head_column, header, prefix)
 
 
 def _requested_column(
@@ -326,7 +337,7 @@ def _sentence(
 ) -> TaggedSentence:
     cells = [_cells(number, text, source, layout, labelled) for number, text in rows]
     columns = list(zip(*cells, strict=True))
-    tokens = columns[layout.token]
+    tokens = tuple(token.removeprefix(layout.prefix) or token for token in columns[layout.token])
     heads = None
     if layout.head is not None:
         heads = _heads(columns[layout.head], rows, source)

@@ -25,6 +25,8 @@ LIST_NAMES = (
 _ARRAY = lazy_pattern(r"\[\s*(\{|\[\s*(?:[\"{]|\[\s*\")|\]?\s*$)")
 _LIST = lazy_pattern(r"\[\s*(\{|\[\s*\"|null|$)")
 _SPACE = lazy_pattern(r"\s*")
+TRAINING = "train"
+"""The name of the list that is read where it stands beside others."""
 _AROUND_LIST = {"rasa_nlu_data", "assets"}
 """Names of objects around a list of records, of Rasa and of Azure's language service."""
 _BESIDE_LIST = {*_AROUND_LIST, "meta", "metadata", "info", "includes", "links", "schema"}
@@ -120,7 +122,7 @@ def _list_inside(text: str) -> tuple[int, str] | None:
     """The index of the bracket of the records within an object that is the whole file, and the name of
     their list or object; None if there is none."""
     start = text.index("{")
-    if are_records((name, value) for name, _, value in _pairs(text, start + 1)):
+    if are_records((name, value) for name, _, value in pairs_of(text, start + 1)):
         return start, ""
     try:
         document, end = _DECODER.raw_decode(text, start)
@@ -129,12 +131,26 @@ def _list_inside(text: str) -> tuple[int, str] | None:
     except (ValueError, RecursionError):
         pass  # the object goes on after the first lines
     try:
-        return _find_list(text, start + 1)
+        place = _find_list(text, start + 1)
     except (IndexError, ValueError, RecursionError):
         return None
+    return _training_list(text, place) if place and text.startswith("[", place[0]) else place
 
 
-def _pairs(text: str, at: int) -> Iterator[tuple[str, int, object]]:
+def _training_list(text: str, place: tuple[int, str]) -> tuple[int, str]:
+    """The list named `train` that stands behind another one; this one if there is none."""
+    at = place[0]
+    with suppress(IndexError, ValueError, RecursionError):
+        while True:
+            _, end = _DECODER.raw_decode(text, at)
+            key, at = _DECODER.raw_decode(text, _ELEMENT_SEPARATOR.match(text, end).end())  # type: ignore[union-attr]
+            at = _SPACE.match(text, text.index(":", at) + 1).end()  # type: ignore[union-attr]
+            if key == TRAINING and _LIST.match(text, at) and _begins_with_text(text, at + 1):
+                return at, key
+    return place
+
+
+def pairs_of(text: str, at: int) -> Iterator[tuple[str, int, object]]:
     """The names of the object that begins before an index, with the indices of their values and with the
     values, as far as the text goes."""
     with suppress(IndexError, ValueError, RecursionError):
@@ -162,7 +178,7 @@ def _find_list(text: str, at: int, depth: int = 0) -> tuple[int, str] | None:
             return at, key
         value, end = _decoded(text, at)
         if text.startswith("{", at) and depth < _DEPTH and key not in _BESIDE_LIST - _AROUND_LIST:
-            if are_records((name, part) for name, _, part in _pairs(text, at + 1)):
+            if are_records((name, part) for name, _, part in pairs_of(text, at + 1)):
                 return at, key
             if text.find("[", at, end) >= 0 and (place := _find_list(text, at + 1, depth + 1)):
                 return place
@@ -319,7 +335,7 @@ def _other_lists(rest: str, lines: Iterator[Line]) -> list[str]:
     text = "\n".join(pieces)
     names = [
         f"{name!r} ({len(value):,})"
-        for name, at, value in _pairs(text, 0)
+        for name, at, value in pairs_of(text, 0)
         if isinstance(value, list) and name not in _BESIDE_LIST and _begins_with_text(text, at + 1)
     ]
     advice = "write each list to a file of its own"

@@ -14,14 +14,17 @@ from headwise.data.files.text_lines import Line
 from headwise.data.formats.annotation_exports import flatten_exports
 from headwise.data.formats.csv_records import MOST_FIELDS, too_many_fields_error
 from headwise.data.formats.json_documents import (
+    TRAINING,
     ObjectsStart,
     begins_with_array,
     cells_within,
     elements,
     find_objects,
     is_indented_object,
+    pairs_of,
     schema_names,
 )
+from headwise.data.formats.label_legends import with_label_names
 from headwise.data.formats.record_envelopes import MISSING, lift_envelopes, untyped_records, value_at_path
 from headwise.data.formats.spacy_training import fields_of
 from headwise.data.formats.table_header import is_text_name
@@ -76,7 +79,8 @@ def _objects(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
         start = find_objects(head)
     if start is not None:
         if start.name:
-            source.notes.append(f"the objects of {start.name!r} are the records")
+            alone = ", and no others" if start.name == TRAINING else ""
+            source.notes.append(f"the objects of {start.name!r} are the records{alone}")
         elif start.has_keys:
             source.notes.append("the values of the object are the records")
         lines = elements(lines, start, source)
@@ -89,7 +93,12 @@ def _objects(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
             source = replace(source, options=replace(source.options, header=True))
         yield from records_from_rows(rows, source)
     else:
-        yield from _object_records(lines, source, start)
+        records = _object_records(lines, source, start)
+        if start is not None and start.name:
+            text = "\n".join(text for _, text in head)
+            pairs = ((name, value) for name, _, value in pairs_of(text, text.index("{") + 1))
+            records = with_label_names(records, source, pairs)
+        yield from records
 
 
 def _object_records(

@@ -10,7 +10,6 @@ from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.columns.file_source import (
     DataSource,
     Record,
-    fraction_true,
     look_ahead,
     most_true,
     values_recur,
@@ -20,17 +19,17 @@ from headwise.data.files.text_lines import Line, without_returns
 from headwise.data.formats.table_header import has_header, is_text_name
 from headwise.data.formats.tsv import unquoted
 
-_NUMBER = lazy_pattern(r"-?\d+ ")
-_MAJORITY = 0.9  # of the lines must begin with a number, where a space separates
+_LABEL = lazy_pattern(r"(?:-?\d+|[A-Z]+:\w+) ")
+_MAJORITY = 0.9  # of the lines must begin with such a label, where a space separates
 _DOCUMENT = lazy_pattern(r"###\d+\s*")  # the number of an abstract, before its sentences (PubMed RCT)
 
 
 def recognise(texts: Sequence[str]) -> bool:
     """Whether most lines look like a label and a text: a few short labels, then a tab, and no further
-    columns; or a number, then a space."""
+    columns; or a number or a name as in `HUM:ind` (TREC), then a space."""
     tabbed = [text for text in texts if "\t" in text]
     if 2 * len(tabbed) <= len(texts):
-        numbered = [text for text in texts if _NUMBER.match(text) and any(map(str.isalpha, text))]
+        numbered = [text for text in texts if _LABEL.match(text) and any(map(str.isalpha, text))]
         return len(numbered) >= _MAJORITY * len(texts) and values_recur(
             text.split()[0] for text in numbered
         )
@@ -50,14 +49,15 @@ def read_records(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
     """One record per line, without blank lines.
 
     The separator is a tab if most of the first lines have one, otherwise a space. Further separators belong
-    to the text. Where a space separates and nearly all labels are numbers, so must be the others.
+    to the text. Where a space separates and nearly all labels are numbers or such names, all must be.
     """
-    separator, numbers = source.options.delimiter, False
+    separator, example = source.options.delimiter, ""
     if separator is None:
         head, lines = look_ahead(lines, count=100)
         full = [text for _, text in head if text.strip()]
         separator = "\t" if most_true("\t" in text for text in full) else " "
-        numbers = separator == " " and fraction_true(map(bool, map(_NUMBER.match, full))) >= _MAJORITY
+        labels = [*filter(None, map(_LABEL.match, full))] if separator == " " else []
+        example = labels[0][0].strip() if labels and len(labels) >= _MAJORITY * len(full) else ""
     separator = separator.replace("\\t", "\t")
     if not separator:
         raise ConfigError("delimiter ''; expected what stands between label and text, such as '\\t'")
@@ -70,12 +70,12 @@ def read_records(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
             documents += 1
             continue
         label, matched, rest = text.partition(separator)
-        if matched and numbers and not _NUMBER.match(text):
+        if matched and example and not _LABEL.match(text):
             source.report_error(
                 "HW120",
                 f"a line that begins with {label[:40]!r}",
                 number,
-                expected="a number, which is the label, as in nearly all lines",
+                expected=f"a label such as {example!r}, as in nearly all lines",
                 advice="mend the line, or give --delimiter ' ' if its first word is its label",
             )
         elif matched and len(label) > 1 and label[0] == label[-1] == '"':

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from io import BytesIO
 
 from headwise.core.lazy_pattern import lazy_pattern
-from headwise.data.columns.file_source import DataSource, FileHead, look_ahead
+from headwise.data.columns.file_source import DataSource, FileHead, look_ahead, values_recur
 from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.errors import DataError
 from headwise.data.files.archives import open_file
@@ -103,10 +103,28 @@ def guess_format(path: str, head: Sequence[Line], *, labelled: bool) -> tuple[st
             "HW130",
             "the format cannot be guessed: no labels were recognised in the first lines",
             expected="a csv, tsv or jsonl file, or lines such as 'label<TAB>text'",
-            advice=f"give --format ({', '.join(FORMATS)}); plain text is for train --task language-model",
+            advice=_separator_advice(texts)
+            or f"give --format ({', '.join(FORMATS)}); plain text is for train --task language-model",
             path=path,
         )
     return "text", "as no columns were recognised in the first lines: one text per line"
+
+
+_SEPARATORS = ("=>", "->", "::", "###", "@@@", "--", " - ", " : ")
+_LEAST_LINES, _NEARLY_ALL = 3, 0.9  # that have a separator
+
+
+def _separator_advice(texts: Sequence[str]) -> str:
+    """What to do where another separator than a tab or a comma stands between labels and texts, or ""."""
+    for mark in _SEPARATORS:
+        rows = [row for text in texts if len(row := text.split(mark)) == 2 and all(map(str.strip, row))]
+        if len(rows) < max(_LEAST_LINES, _NEARLY_ALL * len(texts)):
+            continue
+        if values_recur(label.strip() for label, _ in rows):
+            return f"{mark!r} stands behind the label: give --format label-text --delimiter {mark!r}"
+        if values_recur(label.strip() for _, label in rows):
+            return f"{mark!r} stands before the label: write a tab in its place, and .tsv behind the name"
+    return ""
 
 
 def _is_json_object(text: str) -> bool:
