@@ -445,6 +445,23 @@ def test_columns_of_annotators_are_named():
         choose(columns)
 
 
+def test_columns_of_several_labels_are_told_how_to_be_one():
+    labels = ["bill", "late", "mail", "lost"] * 5
+    columns = {
+        "text": [f"a text of words {n}" for n in range(20)],
+        "label_1": labels,
+        "label_2": [labels[n + 1] if n % 2 else "" for n in range(19)] + ["bill"],
+        "label_3": [labels[n + 2] if n % 4 == 1 else "" for n in range(18)] + [""] * 2,
+    }
+    several = r"'label_1', 'label_2', 'label_3' may be several labels of a text: .*--task multi-label"
+    with pytest.raises(DataError, match=several):
+        choose(columns)
+    answers = {**columns, "label_2": ["yes", "no"] * 10, "label_3": [*labels[1:], "bill"]}
+    with pytest.raises(DataError, match="'label_1', 'label_3' hold the same labels") as raised:
+        choose(answers)
+    assert "several labels" not in str(raised.value)
+
+
 def test_what_people_agreed_on_is_the_label():
     labels = [["a", "b", "c", "a"] * 5, ["a", "b", "c", "b"] * 5, ["a", "b", "c", "c"] * 5]
     answers = dict(zip(("rater_1", "rater_2", "majority"), labels, strict=True))

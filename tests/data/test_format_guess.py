@@ -73,7 +73,7 @@ def test_lines_without_structure_are_text_or_an_error(text, fails):
 LABELLED = [(f"the {n}. letter of the day", ["mail", "phone call"][n % 2]) for n in range(8)]
 
 
-@pytest.mark.parametrize("mark", ["=>", "->", "::", "###", " - "])
+@pytest.mark.parametrize("mark", ["=>", "->", "::", "###", " - ", "@"])
 def test_another_separator_is_named(write, mark):
     before = "\n".join(f"{label} {mark} {text}" for text, label in LABELLED)
     with pytest.raises(

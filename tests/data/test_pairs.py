@@ -47,6 +47,21 @@ def test_yes_or_no_to_questions_about_passages(write, title):
     assert data.labels == {"false": 16, "true": 8}
 
 
+@pytest.mark.parametrize("second", ["What would you say?", [["Page", 7]], "{}. so it is written there"])
+def test_columns_of_one_text_or_of_lists_are_no_texts_of_pairs(write, second):
+    rows = [
+        {
+            "claim": f"Tea number {n} is a drink.",
+            "label": ["true", "false", "open"][n % 3],
+            "evidence": second,
+        }
+        for n in range(24)
+    ]
+    differ = isinstance(second, str) and "{}" in second
+    rows = [{**row, "evidence": second.format(n)} if differ else row for n, row in enumerate(rows)]
+    assert infer_task(write("a.jsonl", jsonl(rows)), {})[0] == ("pair" if differ else "classify")
+
+
 def test_snli_as_jsonl(write):
     data = read_pairs(write("a.jsonl", jsonl(SNLI)))
     assert data.items[1] == Pair("Two women 2.", "They hug a lot .", "entailment", 3)

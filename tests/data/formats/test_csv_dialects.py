@@ -68,6 +68,15 @@ def test_single_marks_enclose_fields_where_nearly_every_row_has_them(options):
     assert escaped == [["text", "label"], ["it's, fine", "a"], ["b", "c"], ["d, e", "f"], ["g", "h"]]
 
 
+def test_single_marks_in_some_rows_enclose_fields_where_only_they_make_the_rows_even():
+    quoted = "Web;'Er sagt ''Nein'': so; und so, nicht'\n"
+    rows, notes = cells((quoted + "Inland;Er kam, sah, ging\nSport;Sie siegte, am Ende\n") * 4)
+    assert rows[:2] == [["Web", "Er sagt 'Nein': so; und so, nicht"], ["Inland", "Er kam, sah, ging"]]
+    assert any("single quotation marks enclose fields" in note for note in notes)
+    uneven = cells("Web;'so; und so'\nInland;so; nicht\nSport;ja\n" * 4, [])
+    assert not any("single" in note for note in uneven[1])
+
+
 @pytest.mark.parametrize("escape", [None, "\\"])
 def test_single_marks_are_read_as_double_ones_are(escape):
     """The same rows and errors, with the two kinds of marks exchanged."""

@@ -344,7 +344,13 @@ def ambiguous_columns_error(
     if "text" in what and lists:
         objects = 'an object in a line of its own for each text, {"text": ..., "label": ...}'
         advice = f"{lists[0]!r} may hold several texts in a record: write {objects}; or {advice}"
-    if what == "the label column" and (annotators := _columns_of_equal_labels(columns)):
+    if what == "the label column" and (numbered := _numbered_labels(columns)):
+        label_names = ", ".join(map(repr, numbered[:8]))
+        advice = (
+            f"{label_names} may be several labels of a text: write these into one column with | between "
+            f"them, for --task multi-label; or {advice}"
+        )
+    elif what == "the label column" and (annotators := _columns_of_equal_labels(columns)):
         annotator_names = ", ".join(map(repr, annotators[:8]))
         advice = (
             f"{annotator_names} hold the same labels: if several people gave them, write one column with "
@@ -353,6 +359,22 @@ def ambiguous_columns_error(
     if "text" in what and (elsewhere := [column.name for column in columns if column.names_files]):
         advice = f"{elsewhere[0]!r} names files: write their texts into a column; or {advice}"
     return source.error(code, f"{what} cannot be guessed", advice=advice)
+
+
+def _numbered_labels(columns: Sequence[Column]) -> list[str]:
+    """The names of columns that differ in a number at their ends, in which no row has a value twice, and
+    some have fewer values than others, as labels of a text have; none if these are numbers."""
+    stems: dict[str, list[Column]] = {}
+    for column in columns:
+        stem = column.name.rstrip("0123456789")
+        if stem not in ("", column.name) and not column.numbers and not column.is_prose:
+            stems.setdefault(stem, []).append(column)
+    for named in stems.values():
+        cells = zip(*(column.values for column in named), strict=True)
+        rows = [[*filter(None, map(str.strip, row))] for row in cells]
+        if len({*map(len, rows)}) > 1 and all(len({*row}) == len(row) for row in rows):
+            return [column.name for column in named]
+    return []
 
 
 def _columns_of_equal_labels(columns: Sequence[Column]) -> list[str]:

@@ -124,13 +124,15 @@ def read_cells(lines: Iterator[Line], source: DataSource) -> Iterator[Cells]:
 
 def has_single_quotes(head: list[Line], delimiter: str, options: ReadOptions) -> bool:
     """Whether nearly every line has a field in single quotation marks, and the rows are at least as even
-    with these as without, and whole."""
-    enclosed = [_SINGLE_QUOTED.search(text) is not None for _, text in head]
-    if sum(enclosed) < max(_FEWEST_QUOTED, _NEARLY_ALL * (len(head) - 1)):
+    with these as without, and whole; or several lines have one, and only these marks make all rows even."""
+    enclosed = sum(_SINGLE_QUOTED.search(text) is not None for _, text in head)
+    if enclosed < _FEWEST_QUOTED:
         return False
     dialect = _guess_dialect(head, delimiter, options, "'")
     single, double = _examine(head, dialect), _examine(head, _guess_dialect(head, delimiter, options))
     if not single.agreement or single.exceptions > double.exceptions:
+        return False
+    if enclosed < _NEARLY_ALL * (len(head) - 1) and (single.exceptions or not double.exceptions):
         return False
     rows = read_records(iter(head), dialect, DataSource("", report=lambda error: None))
     return not any(cell.lstrip(" ").startswith("'") for _, cells in rows for cell in cells)

@@ -1,4 +1,5 @@
-"""The format of fastText: `__label__name text` per line; for multi-label data any number of labels."""
+"""The format of fastText: `__label__name text` per line; for multi-label data any number of labels. The
+labels may stand at the end of the line instead."""
 
 from collections.abc import Iterator, Sequence
 
@@ -12,8 +13,16 @@ _LABEL = lazy_pattern(rf"{PREFIX}(\S*)\s?")
 
 
 def recognise(texts: Sequence[str]) -> bool:
-    """Whether most lines begin with a label of fastText."""
-    return most_true(text.startswith(PREFIX) for text in texts)
+    """Whether most lines begin or end with a label of fastText."""
+    return most_true(_labels_first(text).startswith(PREFIX) for text in texts)
+
+
+def _labels_first(text: str) -> str:
+    """A line with the labels at its end moved to its start."""
+    start, mark, rest = text.partition(f" {PREFIX}")
+    if mark and PREFIX not in start and all(word.startswith(PREFIX) for word in f"{PREFIX}{rest}".split()):
+        return f"{PREFIX}{rest.strip()} {start}"
+    return text
 
 
 def read_records(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
@@ -23,6 +32,7 @@ def read_records(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
     """
     most = None if isinstance(source.options, MultiLabelOptions) else 1
     for number, text in without_returns(lines):
+        text = _labels_first(text)
         labels, rest = labels_of(text, most)
         if not text.strip():
             source.counts.blank += 1

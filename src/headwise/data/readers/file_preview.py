@@ -110,7 +110,7 @@ def guess_format(path: str, head: Sequence[Line], *, labelled: bool) -> tuple[st
     return "text", "as no columns were recognised in the first lines: one text per line"
 
 
-_SEPARATORS = ("=>", "->", "::", "###", "@@@", "--", " - ", " : ")
+_SEPARATORS = ("=>", "->", "::", "###", "--", " - ", " : ", "@")
 _LEAST_LINES, _NEARLY_ALL = 3, 0.9  # that have a separator
 
 
