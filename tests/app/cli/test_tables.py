@@ -36,7 +36,7 @@ def test_the_same_table_gets_the_same_predictions(run, model, files):
     assert len(found[0][1].splitlines()) > 60
     assert {out for _, out, _ in found} == {found[0][1]}
     assert "the sheet" not in found[1][2]  # no other holds anything
-    assert "lines 1 to 2 are no data" in found[1][2]
+    assert "lines 1 and 2 are no data" in found[1][2]
 
 
 def test_the_same_table_gets_the_same_scores(run, model, files):

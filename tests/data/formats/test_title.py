@@ -50,7 +50,7 @@ def test_they_are_no_data_and_are_told():
     found = list(records_from_rows(iter(list(enumerate([TITLE, BLANK, NAMES, ROW], start=1))), source))
     assert [(own.line, own.fields["Review"]) for own in found] == [(4, "it came late")]
     assert source.notes == [
-        "lines 1 to 2 are no data: a title above the table",
+        "lines 1 and 2 are no data: a title above the table",
         "line 3 is a header - override with --no-header",
     ]
 

@@ -49,7 +49,7 @@ def recognise_doccano(rows: Rows) -> Flatten | None:
             for row in rows
         ),
     )
-    labelled = any(map(_doccano_labels, rows)) and not any(map(_has_other_parts, rows))
+    labelled = any(map(_doccano_labels, rows)) and all(all(map(_is_label, _parts(row))) for row in rows)
     return _doccano_texts if any(layouts) and labelled else None
 
 
@@ -104,10 +104,6 @@ def _is_label(part: object) -> bool:
     return isinstance(part, str)
 
 
-def _has_other_parts(fields: JsonMapping) -> bool:
-    return not all(map(_is_label, _parts(fields)))
-
-
 def recognise_dataturks(rows: Rows) -> Flatten | None:
     """The reader of contents and annotations, spans or labels of whole texts, as DataTurks writes them."""
     if not all(
@@ -128,14 +124,11 @@ def _dataturks_spans(records: Iterator[Record], source: DataSource) -> Iterator[
             for point, label in _labelled_points(part)
         ]
         if not all(span.get("text") for span in spans):
-            spans = [*map(_with_exclusive_end, spans)]
+            for span in spans:
+                span |= {"end": span["end"] + 1} if type(span.get("end")) is int else {}
         flat = Record(record.line, {**without_fields(record.fields, "annotation"), "spans": spans})
         done = spans or record.fields.get("annotation") == [] or _status(record.fields) == "done"
         yield flat if done else UnlabelledRecord.of(flat, DATATURKS, "not annotated")
-
-
-def _with_exclusive_end(span: JsonObject) -> JsonObject:
-    return {**span, "end": span["end"] + 1} if type(span.get("end")) is int else span
 
 
 def _points(fields: JsonMapping) -> list[JsonObject]:

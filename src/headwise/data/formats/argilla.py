@@ -23,7 +23,7 @@ from typing import Any, TypeGuard
 
 from headwise.core.config import JsonMapping
 from headwise.data.columns.file_source import DataSource, Record
-from headwise.data.formats.record_fields import Flatten, Rows, list_of
+from headwise.data.formats.record_fields import Flatten, Rows, list_of, objects_of
 from headwise.data.formats.unlabelled_records import UnlabelledRecord
 
 NAME = "Argilla's records without an answer"
@@ -110,32 +110,27 @@ def _are_by_user(responses: object) -> TypeGuard[list[dict[str, Any]]]:
 
 def _nested_responses(fields: Mapping[str, object]) -> dict[str, list[Any]]:
     responses = fields.get("responses")
+    answers: dict[str, list[Any]] = {}
     if _are_by_user(responses):
-        answers: dict[str, list[Any]] = {}
         for response in responses:
             for name, answer in response["values"].items():
-                answers.setdefault(name, []).append(
-                    {
-                        "value": answer.get("value") if isinstance(answer, dict) else None,
-                        "status": response.get("status"),
-                    }
-                )
-        return {name: _with_values(values) for name, values in answers.items()}
+                value = answer.get("value") if isinstance(answer, dict) else None
+                answers.setdefault(name, []).append({"value": value, "status": response.get("status")})
+    elif isinstance(responses, dict):
+        answers = {name: values for name, values in responses.items() if isinstance(values, list)}
     return {
-        name: _with_values(values)
-        for name, values in (responses.items() if isinstance(responses, dict) else ())
-        if isinstance(values, list)
+        name: [part for part in objects_of(parts) if "value" in part] for name, parts in answers.items()
     }
 
 
-def has_response_columns(fields: Mapping[str, object]) -> bool:
+def _has_response_columns(fields: Mapping[str, object]) -> bool:
     """Whether an object has a field of responses to a question."""
     return any(name.endswith(_RESPONSES) for name in fields)
 
 
 def is_table_of_responses(fields: Mapping[str, object]) -> bool:
     """Whether an object has a field of responses to a question, or of suggestions beside it."""
-    return has_response_columns(fields) or _has_suggestion_columns(fields)
+    return _has_response_columns(fields) or _has_suggestion_columns(fields)
 
 
 def _column_responses(fields: Mapping[str, object]) -> dict[str, list[Any]]:
@@ -167,13 +162,9 @@ _ResponsesOf = Callable[[Mapping[str, object]], dict[str, list[Any]]]
 
 _RESPONSES_OF: dict[Callable[[Mapping[str, object]], bool], _ResponsesOf] = {
     _has_responses: _nested_responses,
-    has_response_columns: _column_responses,
+    _has_response_columns: _column_responses,
     _has_suggestion_columns: _user_responses,
 }
-
-
-def _with_values(values: list[Any]) -> list[Any]:
-    return [value for value in values if isinstance(value, dict) and "value" in value]
 
 
 def _submitted(responses: Sequence[JsonMapping]) -> list[Any]:

@@ -77,11 +77,7 @@ def _lines(path: str, encoding: str, errors: str) -> Iterator[Line]:
 
 
 def _spans(path: str, text: str, encoding: str, errors: str) -> list[CharacterSpan]:
-    """The spans of a text in order of position.
-
-    Raises:
-        DataError: HW246.
-    """
+    """The spans of a text in order of position."""
     spans, numbers, piece_counts = list[CharacterSpan](), list[int](), list[int]()
     for number, line in _lines(path, encoding, errors):
         if not line.startswith("T"):

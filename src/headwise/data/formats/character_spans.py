@@ -25,8 +25,7 @@ from headwise.data.columns.file_source import DataSource, most_true
 from headwise.data.columns.item_options import OverlapPolicy
 from headwise.data.files.text_lines import Line
 from headwise.data.findings import Finding
-from headwise.data.formats.csv_records import DELIMITERS
-from headwise.data.formats.entity_rows import are_opinions, has_header
+from headwise.data.formats.entity_rows import are_opinions, is_header
 from headwise.data.formats.prodigy import is_task
 from headwise.data.formats.record_fields import Rows, field_names, list_of, usual_field
 from headwise.data.formats.span_offsets import (
@@ -40,7 +39,7 @@ from headwise.data.formats.span_offsets import (
 )
 from headwise.data.formats.span_overlaps import ADVICE, left_out_note, without_overlaps
 from headwise.data.formats.span_values import SPAN_EXAMPLE, SPAN_NAMES, parse_span, with_one_type
-from headwise.data.formats.structured_records import read_structured, sample_rows
+from headwise.data.formats.structured_records import headers, read_structured, sample_rows
 from headwise.data.formats.tag_checks import marks_entities, span_type
 from headwise.data.formats.unlabelled_records import labelled_records
 from headwise.data.items.examples import TaggedSentence
@@ -63,7 +62,7 @@ def recognise(head: Sequence[Line], *, beside_labels: bool = False) -> str | Non
     lists = [value for row in rows if isinstance(value := row.get(name), list)]
     parsed = [parse_span(span) for spans in lists for span in spans]
     types = {span.type for span in parsed if span is not None}
-    if not beside_labels and has_header(head[0][1], DELIMITERS) and are_opinions(types):
+    if not beside_labels and are_opinions(types) and any(map(is_header, headers([head[0][1]]))):
         return None
     fits = most_true(span is not None for span in parsed)
     full = sum(row.get(name) not in (None, "") for row in rows)

@@ -36,7 +36,7 @@ _TEXT = lazy_pattern(r"#\s*text\s*=\s*(.*)")
 _DOCUMENT_COMMENT = lazy_pattern(r"#\s*newdoc\b")
 FIELD = lazy_pattern(r"[^ \t]+")
 _EMPTY_CELLS = {"_", "-", ""}
-_LANGUAGE = lazy_pattern(r"[a-z]{2,}(?:-[a-z]+)*:")
+_LANGUAGE = lazy_pattern(r"[a-z]{2,}(?:-[a-z]+)*:(?!//)")
 _MANY = 10  # tokens, which do not begin alike by chance
 _DECIMAL = lazy_pattern(r"-?\d*\.\d+(e-?\d+)?")
 
@@ -378,17 +378,10 @@ def check_cells(
     empty_advice: str = "",
     end: int | None = None,
 ) -> None:
-    """Check that a row has a cell for each column, a token and its tag.
+    """Check that a row has a cell for each column, a token and its tag if `labelled`.
 
-    Args:
-        cells: The cells of the row.
-        layout: The layout of the columns.
-        source: The file.
-        number: The line of the row.
-        labelled: Whether the row must have a tag.
-        advice: Advice for a row of the wrong width.
-        empty_advice: Advice for a row without a token.
-        end: The length of the line without trailing white space, where a missing tag belongs, if known.
+    `advice` is for a row of another width, `empty_advice` for one without a token; a missing tag belongs
+    behind the `end` of the line.
 
     Raises:
         DataError: HW250, HW251.

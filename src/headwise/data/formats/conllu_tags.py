@@ -10,6 +10,7 @@ from headwise.data.errors import DataError
 from headwise.data.files.text_lines import Line
 from headwise.data.formats.conllu import ConlluSentence
 from headwise.data.formats.conllu import read_sentences as read_conllu_sentences
+from headwise.data.formats.record_fields import without_fields
 from headwise.data.formats.tag_checks import marks_entities
 from headwise.data.items.examples import TaggedSentence, align
 
@@ -86,7 +87,7 @@ def read_sentences(
             source.counts.unlabelled += 1
             continue
         try:
-            yield _tagged(sentence, source, column, labelled)
+            yield _tagged(sentence, tags, source, column, labelled)
         except DataError as error:
             source.report(error)
 
@@ -109,9 +110,10 @@ def _tags(sentence: ConlluSentence, column: str) -> tuple[str, ...]:
     return tuple(dict(_misc_pairs(misc)).get(key, _OUTSIDE) for misc in sentence.misc)
 
 
-def _tagged(sentence: ConlluSentence, source: DataSource, column: str, labelled: bool) -> TaggedSentence:
-    values, tags = _values(sentence), _tags(sentence, column)
-    values.pop(column, None)
+def _tagged(
+    sentence: ConlluSentence, tags: tuple[str, ...], source: DataSource, column: str, labelled: bool
+) -> TaggedSentence:
+    values = without_fields(_values(sentence), column)
     has_tags = UNKNOWN not in tags or column == "feats"  # words without features have "_"
     if labelled and not has_tags:
         word = tags.index(UNKNOWN)

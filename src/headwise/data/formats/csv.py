@@ -8,8 +8,9 @@ Lines come decoded, see `headwise.data.files.text_lines`.
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
+from typing import NamedTuple
 
 from headwise.core.errors import ConfigError
 from headwise.core.lazy_pattern import lazy_pattern
@@ -145,14 +146,8 @@ def guess_delimiter(head: list[Line], mark: str = '"', escape: str | None = None
     return max(dialects, key=lambda dialect: _examine(head, dialect).agreement).delimiter
 
 
-@dataclass(frozen=True)
-class _Fit:
-    """How well a dialect fits the first lines of a file.
-
-    Attributes:
-        agreement: The fraction of the readable rows that have the usual number of fields; 0 for one field.
-        exceptions: The rows with another number, and those that cannot be read.
-    """
+class _Fit(NamedTuple):
+    """The fraction of the readable rows that have the usual number of fields (0 for one), and the rest."""
 
     agreement: float
     exceptions: int

@@ -74,6 +74,11 @@ class Dialect:
 _BLANKS = lazy_pattern(r" *")
 
 
+def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
+    """Where what a pattern matches ends, which it does everywhere."""
+    return match.end() if (match := pattern.match(text, at)) else at
+
+
 def read_records(lines: Iterator[Line], dialect: Dialect, source: DataSource) -> Iterator[Cells]:
     """The rows of a file; invalid ones are reported and left out, blank ones are counted."""
     delimiter, escape, mark = dialect.delimiter, dialect.escape, dialect.mark
@@ -144,20 +149,18 @@ class _Record:
             return True
         if self.dialect.delimiter == " ":
             return False
-        blanks = _BLANKS.match(self.text, self.at)
-        if blanks is None or not self.text.startswith(self.dialect.mark, blanks.end()):
+        start = _end(_BLANKS, self.text, self.at)
+        if not self.text.startswith(self.dialect.mark, start):
             return False
-        inside = self.dialect.inside.match(self.text, blanks.end() + 1)
-        end = inside.end() if inside else len(self.text)
+        end = _end(self.dialect.inside, self.text, start + 1)
         if end == len(self.text) or self._field_end(end + 1) is None:
             return False
-        self.at = blanks.end()
+        self.at = start
         return True
 
     def _field_end(self, at: int) -> int | None:
         """The place after the blanks here, if a delimiter or the end of the line stands there; or None."""
-        blanks = None if self.dialect.delimiter == " " else _BLANKS.match(self.text, at)
-        end = blanks.end() if blanks else at
+        end = at if self.dialect.delimiter == " " else _end(_BLANKS, self.text, at)
         if end == len(self.text) or (end == len(self.text) - 1 and self.text[end] == "\r"):
             return len(self.text)
         return end if self.text[end] == self.dialect.delimiter else None
@@ -179,8 +182,7 @@ class _Record:
         return self.text[start : self.at].removesuffix("\r") if end < 0 else self.text[start:end]
 
     def _escaped_piece(self) -> str:
-        piece = self.dialect.plain.match(self.text, self.at)
-        start, self.at = self.at, piece.end() if piece else len(self.text)
+        start, self.at = self.at, _end(self.dialect.plain, self.text, self.at)
         return self.text[start : self.at]
 
     def _continues(self, piece: str) -> bool:
@@ -193,8 +195,7 @@ class _Record:
         mark = self.dialect.mark
         self.at += 1
         while True:
-            inside = self.dialect.inside.match(self.text, self.at)
-            end = inside.end() if inside else self.at
+            end = _end(self.dialect.inside, self.text, self.at)
             parts.append(self.text[self.at : end].replace(2 * mark, mark))
             if end < len(self.text):
                 break
@@ -219,11 +220,7 @@ class _Record:
         return self.dialect.unescaped("".join(parts))
 
     def _raise_unexpected(self, at: int, opening: tuple[int, int]) -> None:
-        """Report what stands after a closing quotation mark.
-
-        Raises:
-            DataError: HW114.
-        """
+        """Report what stands after a closing quotation mark (HW114)."""
         problem = f"{self.text[at]!r} after a closing quotation mark"
         if opening[0] != self.number:
             problem += f" (the field begins in line {opening[0]:,})"

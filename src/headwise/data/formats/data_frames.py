@@ -75,11 +75,7 @@ def lines_of_frame(lines: Iterator[Line], path: str, notes: list[str]) -> Iterat
 
 
 def _first_value(lines: Iterator[Line], path: str) -> Iterator[Line]:
-    """The first lines: down to one that is not blank, or that ends an object which may be a frame.
-
-    Raises:
-        DataError: HW116.
-    """
+    """The first lines: down to one that is not blank, or ends an object which may be a frame."""
     begin, length = "", 0
     for line in lines:
         yield line
@@ -112,11 +108,7 @@ def _object_line(names: Sequence[str], cells: Sequence[object]) -> str:
 
 
 def _frame_of(value: object, path: str) -> _Frame | None:
-    """The frame that a JSON value is; None if it is none.
-
-    Raises:
-        DataError: HW110, HW116, HW117.
-    """
+    """The frame that a JSON value is; None if it is none."""
     if not isinstance(value, dict) or not value:
         return None
     columns = value.get("columns")
@@ -185,11 +177,7 @@ def _counts(keys: Mapping[str, object]) -> bool:
 
 
 def _frame_of_objects(value: Mapping[str, Mapping[str, object]], path: str) -> _Frame | None:
-    """The frame of objects for its columns, or for its rows; None if it is neither.
-
-    Raises:
-        DataError: HW116, HW117.
-    """
+    """The frame of objects for its columns, or for its rows; None if it is neither."""
     inner = [*value.values()]
     if are_records(value.items()):  # which are read line by line
         return None

@@ -73,8 +73,10 @@ def _cut_lists(
         for number, (sentence, start) in enumerate(zip(cut, starts, strict=True)):
             fields: dict[str, object] = {tokens: sentence}
             for name in names:
-                value = _element(record.fields.get(name), number)
-                fields[name] = _moved(value, -start) if counts_document else value
+                part = next(iter(list_of(record.fields.get(name))[number : number + 1]), None)
+                if counts_document and isinstance(part, list):
+                    part = [_moved_span(raw, -start) for raw in part]
+                fields[name] = part
             yield record._replace(fields=fields)
 
 
@@ -133,12 +135,8 @@ def _leaves_sentence(row: JsonMapping, words: str, name: str) -> bool:
     )
 
 
-def _moved(value: object, by: int) -> object:
-    """Spans that begin and end so many words later; another value itself."""
-    return [_moved_span(raw, by) for raw in value] if isinstance(value, list) else value
-
-
 def _moved_span(raw: object, by: int) -> object:
+    """A span that begins and ends so many words later; another value itself."""
     span = parse_span(raw)
     return raw if span is None else {"start": span.start + by, "end": span.end + by, "label": span.type}
 
@@ -150,7 +148,3 @@ def _are_words(value: object) -> bool:
 def _parts(value: object) -> list[Any]:
     """The elements of the lists in a list."""
     return [element for part in list_of(value) for element in list_of(part)]
-
-
-def _element(value: object, number: int) -> object:
-    return value[number] if isinstance(value, list) and number < len(value) else None

@@ -35,14 +35,10 @@ _SEPARATOR = lazy_pattern(r"\s*[,;|\n]\s*")
 _NEARLY_ALL = 0.9  # of the entities must be in their text
 
 
-def has_header(line: str, delimiters: Sequence[str]) -> bool:
-    """Whether a line may be the header of such a table."""
-    rows = (
-        [normal_name(name.strip(' "\r')) for name in line.split(mark)]
-        for mark in delimiters
-        if mark in line
-    )
-    return any(not _TYPES.isdisjoint(names) and not {*TEXT_NAMES}.isdisjoint(names) for names in rows)
+def is_header(names: Sequence[str]) -> bool:
+    """Whether names may be those of such a table."""
+    normal = {*map(normal_name, names)}
+    return not _TYPES.isdisjoint(normal) and not normal.isdisjoint(TEXT_NAMES)
 
 
 def recognise(rows: Rows) -> Flatten | None:

@@ -125,8 +125,9 @@ def _texts_with_spans(
     for (_, text), rows in groups.items():
         try:
             spans = _spans(text, rows, columns)
-        except _RowError as error:
-            source.report_error("HW246", error.problem, error.line, expected=_EXAMPLE, advice=error.advice)
+        except ValueError as error:
+            problem, line, advice = error.args
+            source.report_error("HW246", problem, line, expected=_EXAMPLE, advice=advice)
             continue
         fields = without_fields(rows[0].fields, *{*columns} - {columns.text})
         yield Record(rows[0].line, {**fields, _SPANS: spans})
@@ -144,20 +145,8 @@ def _id_column(rows: Rows, columns: EntityColumns) -> str | None:
     return None
 
 
-class _RowError(ValueError):
-    """What is wrong with a row."""
-
-    def __init__(self, problem: str, line: int, advice: str = ""):
-        super().__init__(problem)
-        self.problem, self.line, self.advice = problem, line, advice
-
-
 def _spans(text: str, rows: Sequence[Record], columns: EntityColumns) -> list[JsonObject]:
-    """The spans of a text, from its rows.
-
-    Raises:
-        _RowError: A row names no entity of the text.
-    """
+    """The spans of a text, from its rows; a ValueError holds the problem, line and advice of a bad one."""
     full = [row for row in rows if not columns.is_empty(row.fields)]
     listed = Counter(as_text(row.fields.get(columns.entity or "")).strip() for row in full)
     spans: list[JsonObject] = []
@@ -166,11 +155,11 @@ def _spans(text: str, rows: Sequence[Record], columns: EntityColumns) -> list[Js
             as_text(row.fields.get(name or "")).strip() for name in (columns.label, columns.entity)
         )
         if not label:
-            raise _RowError("an entity without a label", row.line)
+            raise ValueError("an entity without a label", row.line, "")
         if columns.start is not None and columns.end is not None:
             start, end = (_offset(row.fields.get(name)) for name in (columns.start, columns.end))
             if not isinstance(start, int) or not isinstance(end, int):
-                raise _RowError(f"an entity from {as_text(start)!r} to {as_text(end)!r}", row.line)
+                raise ValueError(f"an entity from {as_text(start)!r} to {as_text(end)!r}", row.line, "")
             spans.append(
                 {"start": start, "end": end, "label": label} | ({"text": entity} if entity else {})
             )
@@ -179,7 +168,7 @@ def _spans(text: str, rows: Sequence[Record], columns: EntityColumns) -> list[Js
         if len(places) != listed[entity]:
             times = "is not in its text" if not places else f"occurs {len(places)} times in its text"
             advice = "give its place in columns 'start' and 'end'" if places else ""
-            raise _RowError(f"the entity {entity!r} {times}", row.line, advice)
+            raise ValueError(f"the entity {entity!r} {times}", row.line, advice)
         spans += [{"start": place, "end": place + len(entity), "label": label} for place in places]
     return spans
 
@@ -189,10 +178,6 @@ def are_opinions(types: Iterable[str]) -> bool:
     return {name.lower() for name in types} <= _OPINIONS
 
 
-def has_header(line: str, delimiters: Sequence[str]) -> bool:
-    """Whether a line may be the header of such a table."""
-    return any(
-        columns_of_header([name.strip().strip('"') for name in line.split(mark)]) is not None
-        for mark in delimiters
-        if mark in line
-    )
+def is_header(names: Sequence[str]) -> bool:
+    """Whether names may be those of such a table."""
+    return columns_of_header(names) is not None

@@ -163,11 +163,7 @@ def pairs_of(text: str, at: int) -> Iterator[tuple[str, int, object]]:
 
 
 def _find_list(text: str, at: int, depth: int = 0) -> tuple[int, str] | None:
-    """The list of records within the object that begins before an index, or in objects within it.
-
-    Raises:
-        IndexError, ValueError, RecursionError: The text ends before a list begins.
-    """
+    """The list of records within the object that begins before an index, or in objects within it."""
     while text[at := _ELEMENT_SEPARATOR.match(text, at).end()] != "}":  # type: ignore[union-attr]
         key, at = _DECODER.raw_decode(text, at)
         if not isinstance(key, str) or key in _RECORD_LISTS:

@@ -121,12 +121,6 @@ def _value(part: Mapping[str, object]) -> tuple[str | None, list[Any]]:
     return _values(value) if isinstance(value, dict) else (None, [])
 
 
-def _answer_values(value: JsonMapping) -> list[Any]:
-    """The values of an answer that is no span."""
-    kind, values = _values(value)
-    return [] if kind in _SPANS else values
-
-
 def _taxonomy_names(paths: Sequence[Any]) -> list[Any]:
     """The names of paths in a taxonomy: the names of their parts with `/` between them."""
     return ["/".join(map(str, path)) if isinstance(path, list) else path for path in paths]
@@ -227,5 +221,5 @@ def _row_answers(cell: object) -> list[object] | None:
         isinstance(part, list) and all(isinstance(name, str) for name in part) for part in parts
     ):
         return _taxonomy_names(parts)
-    values = [value for part in parts if isinstance(part, dict) for value in _answer_values(part)]
-    return values or None
+    answers = [_values(part) for part in objects_of(parts)]
+    return [value for kind, values in answers if kind not in _SPANS for value in values] or None

@@ -111,11 +111,7 @@ def located_entities(
 
 
 def _located(text: str, value: object, counts: Counter[str]) -> list[JsonObject]:
-    """The spans of the entities of a text; `counts` has how many are `repeated`, and `inner`.
-
-    Raises:
-        ValueError: An entity is invalid, is not in the text, or has two types.
-    """
+    """The spans of the entities of a text; `counts` has how many are `repeated`, and `inner`."""
     entities = _entities(value, text)
     if entities is None:
         raise ValueError(f"entities of which one is none: {str(value)[:60]}")

@@ -80,11 +80,7 @@ def read_sentences(lines: Iterator[Line], source: DataSource) -> Iterator[Tagged
 def _process_token(
     line: int, column: int, token: str, stack: list[_OpenBracket], leaves: list[Leaf], source: DataSource
 ) -> None:
-    """Process the next bracket, label or word.
-
-    Raises:
-        DataError: HW258.
-    """
+    """Process the next bracket, label or word."""
     if token == "(":  # noqa: S105
         if stack:
             stack[-1].children = True

@@ -13,6 +13,7 @@ lists of tokens and tags, or, if it has none, each paragraph one with its text a
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 
 from headwise.data.columns.file_source import DataSource, Record, look_ahead
 from headwise.data.formats.record_fields import Flatten, Rows, objects_of
@@ -24,21 +25,13 @@ def fields_of(row: object) -> object:
     """A text, perhaps with its annotations, as one object; other values are unchanged. A text that is a
     JSON object, which was written twice, is that object."""
     if isinstance(row, str):
-        return _object_of(row) or {"text": row}
+        with suppress(ValueError, RecursionError):
+            if row.lstrip().startswith('{"') and isinstance(value := json.loads(row), dict):
+                return value
+        return {"text": row}
     if isinstance(row, list) and len(row) == 2 and isinstance(row[0], str) and isinstance(row[1], dict):
         return {"text": row[0], **row[1]}
     return row
-
-
-def _object_of(text: str) -> dict[str, object] | None:
-    """The JSON object that a text is, with names; None if it is none."""
-    if not text.lstrip().startswith('{"'):
-        return None
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
 
 
 def flatten_cats(records: Iterator[Record], source: DataSource) -> Iterator[Record]:

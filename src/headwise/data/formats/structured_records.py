@@ -65,10 +65,7 @@ def sample_rows(head: Sequence[Line]) -> list[dict[str, object]]:
             for text in texts
         )
         or most_true(map(_has_equal_fields, texts[:_LOOKED_AT]))
-        or any(
-            entity_rows.has_header(text, DELIMITERS) or entity_columns.has_header(text, DELIMITERS)
-            for text in texts[:1]
-        )
+        or any(entity_rows.is_header(names) or entity_columns.is_header(names) for names in headers(texts))
         or inline_markup.style_of(texts) is not None
     ):
         return []
@@ -77,6 +74,16 @@ def sample_rows(head: Sequence[Line]) -> list[dict[str, object]]:
         return [record.fields for record in islice(read_structured(iter(head), quiet), _LOOKED_AT)]
     except DataError:  # the reader of the file reports it
         return []
+
+
+def headers(texts: Sequence[str]) -> list[list[str]]:
+    """The names in the first line, if it is a header, for each delimiter in it."""
+    return [
+        [name.strip().strip('"') for name in text.split(mark)]
+        for text in texts[:1]
+        for mark in DELIMITERS
+        if mark in text
+    ]
 
 
 def _has_equal_fields(text: str) -> bool:

@@ -1,19 +1,18 @@
 """Convert rows of cells to records with named fields: find the header, and check the rows."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 
 from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.columns.column_names import LABEL_NAMES, TEXT_NAMES, clean_name, normal_name
 from headwise.data.columns.file_source import DataSource, Record, look_ahead
 from headwise.data.columns.reading_options import DEFAULT_READ_OPTIONS
-from headwise.data.formats import table_header as orange
 from headwise.data.formats.csv_records import Cells
 from headwise.data.formats.table_header import (
     caption_rows,
     has_header,
+    has_type_rows,
     is_numeric_cell,
     is_rule,
     is_same_header,
@@ -36,15 +35,13 @@ def records_from_rows(rows: Iterator[Cells], source: DataSource) -> Iterator[Rec
     if not head:
         return
     if above := title_rows([cells for _, cells in head], source.options):
-        last = f" to {head[above - 1][0]} are" if above > 1 else " is"
-        source.notes.append(f"line{'s' * (above > 1)} {head[0][0]}{last} no data: a title above the table")
+        source.notes.append(_no_data(head[:above], "a title above the table"))
         for _ in range(above):
             next(rows)
         head = head[above:]
     line, first = head[0]
     header, sample = source.options.header, [cells for _, cells in head]
-    declared = header is not False and orange.has_type_rows(sample)
-    captions = 0 if header is False else caption_rows(sample)
+    declared = header is not False and has_type_rows(sample)
     if header is None:
         header = declared or has_header(sample, source.options)
         if header and not declared:
@@ -52,23 +49,14 @@ def records_from_rows(rows: Iterator[Cells], source: DataSource) -> Iterator[Rec
         note = f"line {line} is a header" if header else "no header, columns are numbered"
         flag = "--no-header" if header else "--header"
         source.notes.append(f"{note} - override with {flag}")
-    if declared:
-        source.notes.append(
-            f"lines {head[1][0]} and {head[2][0]} are no data: Orange's kinds and roles of the columns"
-        )
     if header and len(first) == 1:
         check_rows_in_cells(sample, source)
     if header:
-        above_data = 3 if declared else 1 + captions
-        second = not captions and not declared and is_second_header(sample)
-        above_data += second
-        if captions or second:
-            last = f"s {head[1][0]} and {head[2][0]} are" if captions > 1 else f" {head[1][0]} is"
-            what = "a second header" if second else "a survey's questions, below the header"
-            source.notes.append(f"line{last} no data: {what}")
-        if not declared and len(head) > 1 and is_rule(head[1][1]):
-            source.notes.append(f"line {head[1][0]} is no data: a rule below the header")
-            above_data = 2
+        described, what = _described_rows(sample)
+        above_data = 1 + described
+        if described:
+            source.notes.append(_no_data(head[1:above_data], what))
+        if what == _RULE_BELOW:
             rows = ((number, [*map(str.strip, cells)]) for number, cells in rows)  # padded to one width
         for _ in range(above_data):
             next(rows)
@@ -112,6 +100,27 @@ def records_from_rows(rows: Iterator[Cells], source: DataSource) -> Iterator[Rec
             yield Record(number, dict(zip(names, cells, strict=True)))
 
 
+_RULE_BELOW = "a rule below the header"
+
+
+def _described_rows(sample: Sequence[Sequence[str]]) -> tuple[int, str]:
+    """The number of the rows below the header that are no data, and what they are."""
+    if has_type_rows(sample):
+        return 2, "Orange's kinds and roles of the columns"
+    if len(sample) > 1 and is_rule(sample[1]):
+        return 1, _RULE_BELOW
+    if captions := caption_rows(sample):
+        return captions, "a survey's questions, below the header"
+    return int(is_second_header(sample)), "a second header"
+
+
+def _no_data(rows: Sequence[Cells], what: str) -> str:
+    """The note that one or several rows are no data."""
+    between = "to" if len(rows) > 2 else "and"
+    lines = f"s {rows[0][0]} {between} {rows[-1][0]} are" if len(rows) > 1 else f" {rows[0][0]} is"
+    return f"line{lines} no data: {what}"
+
+
 _USUAL_NAMES = frozenset((*TEXT_NAMES, *LABEL_NAMES))
 _LONGEST_NAME = 64  # characters of a usual name, or more than those of the header, invisible ones included
 _ROW_COUNT = lazy_pattern(r"\([\d,]+ rows?(?: affected)?\)")
@@ -119,12 +128,7 @@ _ROW_COUNT = lazy_pattern(r"\([\d,]+ rows?(?: affected)?\)")
 
 
 def _check_requested_header(sample: Sequence[Sequence[str]], line: int, source: DataSource) -> None:
-    """Check that the first row is a header if columns are requested by name: it has one of the names, or
-    looks like a header on its own account.
-
-    Raises:
-        DataError: HW111.
-    """
+    """Check that the first row is a header or looks like one if columns are requested by name."""
     requested = {name: normal_name(name) for name in source.requested_columns if not name.isdecimal()}
     present = {*map(normal_name, sample[0])}
     if not requested or not present.isdisjoint(requested.values()):
@@ -238,17 +242,6 @@ _FRACTION = 0.8  # of the lines must be rows: others may have a quoted delimiter
 _SHORT = 3  # words of a value that recurs
 
 
-@dataclass(frozen=True)
-class _Profile:
-    """What the cells of a column have in common: they are numbers, or some of few values."""
-
-    numbers: bool
-    values: frozenset[str]
-
-    def fits(self, cell: str) -> bool:
-        return is_numeric_cell(cell) if self.numbers else cell.strip() in self.values
-
-
 class SwallowedRows:
     """Recognises records whose quoted field holds rows of the table.
 
@@ -264,7 +257,7 @@ class SwallowedRows:
         self.large = len(plain) >= _LARGE
         self.multiline = len(rows) - len(plain)
         self.words = range(0)
-        self.profiles: list[_Profile | None] = []
+        self.profiles: list[Callable[[str], bool] | None] = []
         if width == 1 and plain:
             counts = [len(row[0].split()) for row in plain]
             self.words = range(min(counts), max(counts) + 1)
@@ -302,15 +295,14 @@ class SwallowedRows:
 
     def _fits(self, row: Sequence[str]) -> bool:
         pairs = zip(row, self.profiles, strict=False)
-        return all(profile is None or profile.fits(cell) for cell, profile in pairs)
+        return all(profile is None or profile(cell) for cell, profile in pairs)
 
 
-def _profile(cells: Sequence[str]) -> _Profile | None:
+def _profile(cells: Sequence[str]) -> Callable[[str], bool] | None:
+    """Whether a cell is like those of a column that holds numbers or few values; None for other columns."""
     full = [cell.strip() for cell in cells if cell.strip()]
-    if not full:
-        return None
-    if all(map(is_numeric_cell, full)):
-        return _Profile(True, frozenset())
-    values = frozenset(full)
+    if full and all(map(is_numeric_cell, full)):
+        return is_numeric_cell
+    values = {*full}
     few = 2 * len(values) <= len(full) and all(len(value.split()) <= _SHORT for value in values)
-    return _Profile(False, values) if few else None
+    return (lambda cell: cell.strip() in values) if full and few else None

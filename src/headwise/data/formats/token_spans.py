@@ -118,12 +118,7 @@ def _tagged_tokens(
 
 
 def _tags(listed: object, words: Sequence[str], last: int, policy: OverlapPolicy) -> tuple[list[str], int]:
-    """The BIO tags of words, and the number of spans that are left out as they overlap others.
-
-    Raises:
-        ValueError: A span is invalid, differs from its words, or overlaps another. Its arguments are the
-            problem and, optionally, the advice.
-    """
+    """The BIO tags of words, and the number of spans that are left out as they overlap others."""
     spans = _spans(listed)
     if not isinstance(listed, list) or len(spans) < len(listed):
         raise ValueError(f"spans of which one is none: {str(listed)[:60]}")
