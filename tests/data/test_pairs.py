@@ -47,8 +47,8 @@ def test_yes_or_no_to_questions_about_passages(write, title):
     assert data.labels == {"false": 16, "true": 8}
 
 
-@pytest.mark.parametrize("second", ["What would you say?", [["Page", 7]], "{}. so it is written there"])
-def test_columns_of_one_text_or_of_lists_are_no_texts_of_pairs(write, second):
+@pytest.mark.parametrize("second", [[["Page", 7]], "{}. so it is written there"])
+def test_columns_of_lists_are_no_texts_of_pairs(write, second):
     rows = [
         {
             "claim": f"Tea number {n} is a drink.",
@@ -57,7 +57,7 @@ def test_columns_of_one_text_or_of_lists_are_no_texts_of_pairs(write, second):
         }
         for n in range(24)
     ]
-    differ = isinstance(second, str) and "{}" in second
+    differ = isinstance(second, str)
     rows = [{**row, "evidence": second.format(n)} if differ else row for n, row in enumerate(rows)]
     assert infer_task(write("a.jsonl", jsonl(rows)), {})[0] == ("pair" if differ else "classify")
 

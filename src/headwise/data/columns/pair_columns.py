@@ -138,18 +138,17 @@ def _text_columns(columns: Sequence[Column], *, alone: bool) -> tuple[str, str] 
 
 
 def named_texts(columns: Sequence[Column]) -> tuple[str, str] | None:
-    """The columns with usual names of two texts, unless they hold lists, one text, or the answers to a
-    questionnaire: numbers, or few short answers beside a column of texts."""
+    """The columns with usual names of two texts, unless they hold lists, or the answers to a questionnaire:
+    numbers, or few short answers beside a column of texts."""
     by_name = {normal_name(column.name): column for column in reversed(columns)}
     for names in PAIR_NAMES:
         if not all(name in by_name for name in names):
             continue
         pair = [by_name[name] for name in names]
         prose_beside = any(column.is_prose for column in columns if column not in pair)
-        constant = any(column.has_few_values and not column.varies for column in pair)
-        if constant or not all(column.strings for column in pair):
-            continue
-        if not any(column.numbers or (prose_beside and column.is_categorical) for column in pair):
+        if all(column.strings for column in pair) and not any(
+            column.numbers or (prose_beside and column.is_categorical) for column in pair
+        ):
             return pair[0].name, pair[1].name
     return None
 
