@@ -146,7 +146,7 @@ def named_texts(columns: Sequence[Column]) -> tuple[str, str] | None:
             continue
         pair = [by_name[name] for name in names]
         prose_beside = any(column.is_prose for column in columns if column not in pair)
-        if all(column.strings for column in pair) and not any(
+        if all(column.strings or not any(column.values) for column in pair) and not any(
             column.numbers or (prose_beside and column.is_categorical) for column in pair
         ):
             return pair[0].name, pair[1].name

@@ -72,13 +72,7 @@ def is_spread(texts: Sequence[str]) -> bool:
 def read_sentences(
     lines: Iterator[Line], source: DataSource, *, spread: bool, mark: str = _MARKS[0]
 ) -> Iterator[TaggedSentence]:
-    """The sentences of a file; invalid ones are reported and left out.
-
-    Args:
-        lines: The lines.
-        source: The file.
-        spread: See `is_spread`.
-        mark: What stands between word and tag.
+    """The sentences of a file, with a `mark` between word and tag; invalid ones are reported and left out.
 
     Raises:
         DataError: HW251, HW257.

@@ -177,12 +177,7 @@ def _free_name(first: str, stem: str, taken: set[str], numbers: dict[str, int]) 
 
 def _is_other_header(header_names: Sequence[str], cells: Sequence[str]) -> bool:
     """Whether a row holds nothing but names of columns: those of the header in another order, or usual ones
-    of a text and a label.
-
-    Args:
-        header_names: The sorted normal names of the header; none without a header.
-        cells: The row.
-    """
+    of a text and a label. (The names of the header are normal ones, and sorted.)"""
     if len(cells) < 2:
         return False
     shortest = normal_name(min(cells, key=len))
@@ -243,13 +238,7 @@ _SHORT = 3  # words of a value that recurs
 
 
 class SwallowedRows:
-    """Recognises records whose quoted field holds rows of the table.
-
-    Args:
-        rows: The first rows below the header.
-        width: The number of columns.
-        delimiter: What separates the fields of a line.
-    """
+    """Recognises records whose quoted field holds rows of the table, by the first rows below the header."""
 
     def __init__(self, rows: Sequence[Sequence[str]], width: int, delimiter: str):
         self.width, self.delimiter = width, delimiter

@@ -77,11 +77,7 @@ _MIN_FITTING = 0.9  # of the cells have the delimiter as often as the header, or
 
 
 def check_rows_in_cells(rows: Sequence[Sequence[str]], source: DataSource) -> None:
-    """Check that the only column of a table does not hold whole rows.
-
-    Args:
-        rows: The first rows, the header first.
-        source: The file.
+    """Check that the only column of a table, below the header, does not hold whole rows.
 
     Raises:
         DataError: HW114, the header and the cells below it are rows of several fields.

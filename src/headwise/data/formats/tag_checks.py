@@ -35,11 +35,7 @@ class TokenPosition(NamedTuple):
 
 
 def marks_entities(tags: Mapping[str, int]) -> bool:
-    """Whether tags mark spans by prefixes (`B-PER`), rather than single tokens (`NNP`).
-
-    Args:
-        tags: The count of each tag.
-    """
+    """Whether tags, with their counts, mark spans by prefixes (`B-PER`), not single tokens (`NNP`)."""
     fitting = sum(n for tag, n in tags.items() if ENTITY_TAG.fullmatch(tag))
     typed = any(ENTITY_TAG.fullmatch(tag) and len(tag) > 1 for tag in tags)
     untyped = "O" in tags and ("B" in tags or "I" in tags)
@@ -52,11 +48,7 @@ def span_type(tag: str) -> str:
 
 
 def tag_corrections(tags: Mapping[str, int]) -> dict[str, str]:
-    """The invalid tags, each with its correction ("" if that is not clear).
-
-    Args:
-        tags: The count of each tag.
-    """
+    """The invalid tags, each with its correction ("" if that is not clear), by the count of each tag."""
     if marks_entities(tags):
         return {tag: _correction(tag) for tag in tags if not ENTITY_TAG.fullmatch(tag)}
     if "O" in tags and 0 < tags.get("0", 0) < tags["O"] and "1" not in tags:
@@ -77,11 +69,7 @@ def bmes_as_bioes(tags: Iterable[str]) -> dict[str, str]:
 def nonstandard_span_tag(tags: Mapping[str, int]) -> tuple[str, str] | None:
     """The most frequent tag that marks the begin of a span in a non-standard spelling (`B_PER`, `PER-B`,
     `b-PER`), and its standard spelling; None if most tags other than O are not spelt so. If only the tag
-    O is spelt otherwise (`o`, `_`, `OUT`), this tag and O.
-
-    Args:
-        tags: The count of each tag.
-    """
+    O is spelt otherwise (`o`, `_`, `OUT`), this tag and O."""
     respelled: dict[str, str] = {}
     letters: dict[str, set[str]] = {}
     for tag in tags:

@@ -35,12 +35,7 @@ class UnlabelledRecord(Record):
 def labelled_records(
     records: Iterator[Record], source: DataSource, *, spans: bool = False
 ) -> Iterator[Record]:
-    """The records without unanswered ones, whose number goes into a note.
-
-    Args:
-        records: The records.
-        source: The file.
-        spans: Whether spans are read, of which a refusal says nothing.
+    """The records without unanswered ones, which are counted in a note. Of `spans` a refusal says nothing.
 
     Raises:
         DataError: HW103, no record has an answer.

@@ -212,12 +212,7 @@ _UNSUPPORTED = (
 
 
 def refuse_unsupported_text(path: str, texts: Sequence[str], *, labelled: bool) -> None:
-    """Check that a file is of none of these kinds.
-
-    Args:
-        path: The file's name, for the message.
-        texts: The first lines, without blank ones.
-        labelled: Whether labels are required.
+    """Check by its first lines that are not blank that a file is of none of these kinds.
 
     Raises:
         DataError: HW104.

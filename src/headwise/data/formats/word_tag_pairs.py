@@ -23,18 +23,9 @@ from headwise.data.formats.tag_checks import marks_entities
 TOKENS, TAGS = "tokens", "tags"
 """The fields of the words and of their tags that the records get."""
 
-_LIST_NAMES = (
-    "tokens",
-    "words",
-    "sentence",
-    "tagged",
-    "tags",
-    "pairs",
-    "labels",
-    "ner",
-    "ner_tags",
-    "data",
-)
+_LIST_NAMES = {
+    *("tokens", "words", "sentence", "tagged", "tags", "pairs", "labels", "ner", "ner_tags", "data")
+}
 _WORD_NAMES = ("token", "word", "text", "form", "orth", "surface", "value")
 _TAG_NAMES = (
     *("ner_tag", "ner", "tag", "label", "bio", "iob", "entity", "slot", "upos", "pos", "pos_tag", "xpos"),
