@@ -1,6 +1,7 @@
 """`import headwise` is light, in a fresh process."""
 
 import importlib
+import os
 import subprocess
 import sys
 from importlib.resources import files
@@ -11,6 +12,7 @@ import pytest
 
 import headwise
 from headwise.core.moved_modules import MOVED_MODULES
+from headwise.core.openmp import processor_quota, set_openmp_defaults
 
 
 def fresh(code: str) -> str:
@@ -31,6 +33,35 @@ def test_threads_of_torch_sleep_while_they_wait_unless_the_user_says_otherwise(c
     shown = "print('torch' in sys.modules, os.environ['OMP_WAIT_POLICY'])"
     loaded = fresh(f"import os, sys; {policy}; import headwise; {shown}")
     assert loaded == f"False {chosen or 'PASSIVE'}"
+
+
+@pytest.mark.parametrize(
+    ("files", "processors"),
+    [
+        ({"cpu.max": "150000 100000\n"}, 2),
+        ({"cpu.max": "max 100000\n"}, 0),
+        ({"cpu/cpu.cfs_quota_us": "300000\n", "cpu/cpu.cfs_period_us": "100000\n"}, 3),
+        ({"cpu/cpu.cfs_quota_us": "-1\n", "cpu/cpu.cfs_period_us": "100000\n"}, 0),
+        ({"cpu.max": "?"}, 0),
+        ({}, 0),
+    ],
+)
+def test_the_processors_of_a_container(tmp_path, files, processors):
+    (tmp_path / "cpu").mkdir()
+    for name, content in files.items():
+        (tmp_path / name).write_text(content)
+    assert processor_quota(str(tmp_path)) == processors
+
+
+@pytest.mark.parametrize(("chosen", "quota", "threads"), [("", 1, "1"), ("7", 1, "7"), ("", 0, None)])
+def test_no_more_threads_than_a_container_may_use(monkeypatch, chosen, quota, threads):
+    monkeypatch.setattr("os.cpu_count", lambda: 64)
+    monkeypatch.setattr("headwise.core.openmp.processor_quota", lambda folder: quota)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    if chosen:
+        monkeypatch.setenv("OMP_NUM_THREADS", chosen)
+    set_openmp_defaults()
+    assert os.environ.get("OMP_NUM_THREADS") == threads
 
 
 def test_the_flags_of_all_settings_need_neither_torch_nor_numpy():

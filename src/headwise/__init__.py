@@ -5,14 +5,12 @@ library.
 """
 
 import importlib
-import os
 
 from headwise.core import moved_modules, training_libraries
+from headwise.core.openmp import set_openmp_defaults
 from headwise.core.version import __version__
 
-# Threads that wait by spinning make small models many times slower on a busy machine. OpenMP reads this
-# variable when torch is loaded.
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+set_openmp_defaults()
 
 TYPE_CHECKING = False  # `typing` takes longer to import than all the rest
 if TYPE_CHECKING:
