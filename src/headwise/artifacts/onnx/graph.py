@@ -8,14 +8,14 @@ import logging
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
-from typing import Any
+from typing import Any, get_args
 
 import torch
 from torch import Tensor, nn
 
 from headwise.artifacts.onnx.onnx_errors import ExportError, library
 from headwise.nn.encoders.encoder import text_matrices, tree_use
-from headwise.nn.encoders.encoder_configs import ENCODER_CONFIGS, encoder_name
+from headwise.nn.encoders.encoder_configs import EncoderName, encoder_name
 from headwise.nn.networks.base_model import BaseModel
 from headwise.nn.networks.tag_model import TagModel
 from headwise.nn.networks.text_model import TextEncoderModel
@@ -154,7 +154,7 @@ _UNSUPPORTED_ENCODERS = {
     "disan": "its attention is cut by the sizes of each batch",
     "tree-lstm": "it reads along dependency trees",
 }
-ENCODERS = tuple(name for name in ENCODER_CONFIGS if name not in _UNSUPPORTED_ENCODERS)
+ENCODERS = tuple(name for name in get_args(EncoderName) if name not in _UNSUPPORTED_ENCODERS)
 """Encoders that can be exported."""
 
 _UNSUPPORTED_PRIORS: dict[type[Prior], str] = {
@@ -186,7 +186,8 @@ def check_exportable(model: BaseModel, title: str) -> None:
         )
     if name not in ENCODERS:
         raise _unsupported(
-            f"the encoder {name}: {_UNSUPPORTED_ENCODERS[name]}; exported are {', '.join(ENCODERS)}"
+            f"the encoder {name}: {_UNSUPPORTED_ENCODERS.get(name, 'it is not one of headwise')}; "
+            f"exported are {', '.join(ENCODERS)}"
         )
     heads = [prior for layer in model.encoder.modules() for prior in getattr(layer, "priors", ())]
     for kind, why in _UNSUPPORTED_PRIORS.items():

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from headwise.nn.encoders.ms_san import MSSAN
     from headwise.nn.encoders.ms_transformer import MSTransformer
     from headwise.nn.encoders.recurrent_configs import BiLSTMConfig, SLSTMConfig, TreeLSTMConfig
+    from headwise.nn.encoders.registration import register
     from headwise.nn.encoders.s_lstm import SLSTM
     from headwise.nn.encoders.set_configs import SetTransformerConfig
     from headwise.nn.encoders.set_transformer import SetTransformer
@@ -60,6 +61,7 @@ __all__ = [
     "TransformerConfig",
     "TreeLSTM",
     "TreeLSTMConfig",
+    "register",
 ]
 
 _ENCODERS = {
@@ -81,8 +83,8 @@ def __getattr__(name: str) -> Any:
     value: Any
     if name == "ENCODERS":
         value = {key: (__getattr__(encoder), ENCODER_CONFIGS[key]) for encoder, key in _ENCODERS.items()}
-    elif name in _ENCODERS or name == "Encoded":
-        file = _ENCODERS.get(name, "encoder").replace("-", "_")
+    elif name in _ENCODERS or name in ("Encoded", "register"):
+        file = _ENCODERS.get(name, "encoder" if name == "Encoded" else "registration").replace("-", "_")
         value = getattr(importlib.import_module(f"{__name__}.{file}"), name)
     elif name == "EncoderConfig":
         value = importlib.import_module(f"{__name__}.encoder_configs").EncoderConfig

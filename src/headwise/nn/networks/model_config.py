@@ -141,7 +141,11 @@ class ModelConfig:
         encoder = dict(data.get("encoder", {}))
         name = encoder.pop("name", "ms-transformer")
         if not isinstance(name, str) or name not in ENCODER_CONFIGS:
-            raise unknown_name_error("encoder", str(name), list(ENCODER_CONFIGS))
+            error = unknown_name_error("encoder", str(name), list(ENCODER_CONFIGS))
+            raise ConfigError(
+                f"{error.args[0]}; import the module that registers it, if it is one of your own "
+                "(headwise.nn.encoders.register)"
+            )
         parts = {
             section: from_dict(CONFIGS[section], data.get(section, {}), at + section)
             for section in sections
