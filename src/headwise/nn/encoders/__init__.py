@@ -4,8 +4,12 @@ The names below are imported lazily: the configurations (`encoder_configs`) do n
 """
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from dataclasses import MISSING, fields, is_dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from headwise.core.errors import ConfigError
+from headwise.core.lazy_pattern import lazy_pattern
 from headwise.nn.encoders.encoder_configs import ENCODER_CONFIGS, MSTransformerConfig
 
 if TYPE_CHECKING:
@@ -17,7 +21,6 @@ if TYPE_CHECKING:
     from headwise.nn.encoders.ms_san import MSSAN
     from headwise.nn.encoders.ms_transformer import MSTransformer
     from headwise.nn.encoders.recurrent_configs import BiLSTMConfig, SLSTMConfig, TreeLSTMConfig
-    from headwise.nn.encoders.registration import register
     from headwise.nn.encoders.s_lstm import SLSTM
     from headwise.nn.encoders.set_configs import SetTransformerConfig
     from headwise.nn.encoders.set_transformer import SetTransformer
@@ -83,8 +86,8 @@ def __getattr__(name: str) -> Any:
     value: Any
     if name == "ENCODERS":
         value = {key: (__getattr__(encoder), ENCODER_CONFIGS[key]) for encoder, key in _ENCODERS.items()}
-    elif name in _ENCODERS or name in ("Encoded", "register"):
-        file = _ENCODERS.get(name, "encoder" if name == "Encoded" else "registration").replace("-", "_")
+    elif name in _ENCODERS or name == "Encoded":
+        file = _ENCODERS.get(name, "encoder").replace("-", "_")
         value = getattr(importlib.import_module(f"{__name__}.{file}"), name)
     elif name == "EncoderConfig":
         value = importlib.import_module(f"{__name__}.encoder_configs").EncoderConfig
@@ -94,3 +97,49 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value
     return value
+
+
+OwnEncoder = TypeVar("OwnEncoder", bound=type)
+_NAME = lazy_pattern(r"[a-z][a-z0-9-]{0,39}")
+
+
+def register(name: str, config: type) -> Callable[[OwnEncoder], OwnEncoder]:
+    """Register an encoder, so that it can be used in recipes, estimators, on the command line and in model
+    folders. Use it as a decorator of the encoder.
+
+    The encoder takes its configuration as the only argument. Its `forward` takes a `Ragged` of word vectors
+    `[words, width]` and returns an `Encoded` with a state for each word. A model folder holds the name and
+    the settings, not the code: the module that registers it must be imported before the folder is loaded.
+
+    Args:
+        name: Lower-case letters, digits and "-", at most 40.
+        config: A frozen dataclass whose fields all have defaults; `width` is the size of the word vectors.
+            Its class variable `readout` names the default readout. `output_width` is the size of a state,
+            if it is not `width`.
+
+    Raises:
+        ConfigError: The configuration is no such class, the name cannot be spelled or is that of another
+            encoder.
+    """
+    if not _NAME.fullmatch(name):
+        raise ConfigError(f"the name of an encoder is {name!r}; expected lower-case letters, digits and -")
+    settings = fields(config) if isinstance(config, type) and is_dataclass(config) else ()
+    if not any(field.name == "width" for field in settings) or config.__hash__ is None:
+        raise ConfigError(f"{config!r} is no configuration; expected a frozen dataclass with a 'width'")
+    required = [f.name for f in settings if f.default is MISSING and f.default_factory is MISSING]
+    if required:
+        raise ConfigError(
+            f"{config.__name__} has no default for {', '.join(required)}; all fields need one"
+        )
+
+    def add(encoder: OwnEncoder) -> OwnEncoder:
+        encoders = importlib.import_module(__name__).ENCODERS  # made when it is first asked for
+        registered, _ = encoders.get(name, (encoder, config))
+        # The same class once more is one that was edited, in a notebook say.
+        if (registered.__module__, registered.__qualname__) != (encoder.__module__, encoder.__qualname__):
+            raise ConfigError(f"{name!r} is the name of another encoder")
+        ENCODER_CONFIGS[name] = config
+        encoders[name] = encoder, config
+        return encoder
+
+    return add
