@@ -8,6 +8,8 @@ import pytest
 
 from headwise.app import training_request
 from headwise.app.configuration import RunConfig, build_config
+from headwise.nn.encoders import ENCODER_CONFIGS, ENCODERS
+from headwise.nn.priors import PRIORS
 from headwise.training import text_objectives
 from headwise.training.linear_probe import fit_linear_probe
 from headwise.training.memoized_fits import memoized, memoizing
@@ -23,14 +25,19 @@ def _shortened(*layers) -> RunConfig:
 @pytest.fixture(scope="session")
 def short_runs():
     """A context in which training runs have two epochs and two folds at most, and large batches. The pages
-    train on the same texts again and again: their linear models and linear probes are fitted once."""
-    fits = {}
+    train on the same texts again and again: their linear models and linear probes are fitted once. What is
+    registered in it is not afterwards."""
+    fits, tables = {}, (PRIORS, ENCODERS, ENCODER_CONFIGS)
 
     @contextlib.contextmanager
     def short_runs():
+        before = [set(table) for table in tables]
         with pytest.MonkeyPatch.context() as patch, memoizing(fits):
             patch.setattr(training_request, "build_config", _shortened)
             patch.setattr(text_objectives, "fit_linear_probe", partial(memoized, fit_linear_probe))
             yield
+        for table, names in zip(tables, before, strict=True):
+            for name in {*table} - names:
+                del table[name]
 
     return short_runs

@@ -97,7 +97,7 @@ def run_page(place, short_runs, without_base_encoder, one_registry):
         ):  # by its entry point, wherever headwise was installed since it has one
             importlib.import_module("headwise.app.spacy_component")
         write_samples(place, page)
-        names, known = {"__name__": page}, set(PRIORS)
+        names = {"__name__": page}
         encoder = contextlib.nullcontext() if page in WITH_BASE_ENCODER else without_base_encoder()
         with encoder, short_runs(), contextlib.chdir(place), pytest.MonkeyPatch.context() as patch:
             patch.setenv("COLUMNS", "100")
@@ -111,8 +111,6 @@ def run_page(place, short_runs, without_base_encoder, one_registry):
                         exec(compile(content, page, "exec"), names)
                 elif language == "console":
                     run_console(content)
-        for own in set(PRIORS) - known:  # what a page registers is its own
-            del PRIORS[own]
 
     return run_page
 

@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from headwise.nn.priors import PRIORS
-
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "docs" / "notebooks").glob("*.ipynb"))
 
 
@@ -21,14 +19,11 @@ def cells(notebook: Path, kind: str) -> list[str]:
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs(notebook, tmp_path, short_runs, without_base_encoder):
-    names, built_in = {"__name__": notebook.stem}, set(PRIORS)
-    out = io.StringIO()
+    names, out = {"__name__": notebook.stem}, io.StringIO()
     with short_runs(), without_base_encoder(), contextlib.chdir(tmp_path), contextlib.redirect_stdout(out):
         for number, cell in enumerate(cells(notebook, "code")):
             exec(compile(cell, f"{notebook.name}:{number}", "exec"), names)
     assert out.getvalue().strip()
-    for name in set(PRIORS) - built_in:
-        del PRIORS[name]
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)

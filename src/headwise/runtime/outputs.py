@@ -127,9 +127,9 @@ class CalibratedLogits:
         return scaled if self.biases is None else scaled + np.array(self.biases)
 
 
-def ranked_probabilities(prediction: "Prediction | MultiLabelPrediction") -> dict[str, float]:
-    """The probability of each label, the highest first; equal ones stay in the order of the labels."""
-    pairs = zip(prediction.all_labels, prediction.probabilities, strict=True)
+def ranked_probabilities(labels: Sequence[str], probabilities: Sequence[float]) -> dict[str, float]:
+    """Probabilities by label, the highest first; equal ones stay in the order of the labels."""
+    pairs = zip(labels, probabilities, strict=True)
     return dict(sorted(pairs, key=lambda pair: pair[1], reverse=True))
 
 
@@ -148,7 +148,11 @@ class Prediction:
     probabilities: tuple[float, ...]
     unknown_words: float
     all_labels: tuple[str, ...] = field(default=(), repr=False)
-    label_probabilities = property(ranked_probabilities)
+
+    @property
+    def label_probabilities(self) -> dict[str, float]:
+        """The probability of each label, the most probable label first."""
+        return ranked_probabilities(self.all_labels, self.probabilities)
 
 
 class SingleLabelOutputs(CalibratedLogits):
@@ -209,7 +213,11 @@ class MultiLabelPrediction:
     probabilities: tuple[float, ...]
     unknown_words: float
     all_labels: tuple[str, ...] = field(default=(), repr=False)
-    label_probabilities = property(ranked_probabilities)
+
+    @property
+    def label_probabilities(self) -> dict[str, float]:
+        """The probability of each label, the most probable label first."""
+        return ranked_probabilities(self.all_labels, self.probabilities)
 
 
 class MultiLabelOutputs(CalibratedLogits):

@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from headwise import TextClassifier, load_model
+from headwise.app.cli.flags import flags_of
 from headwise.artifacts.onnx.graph import check_exportable
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.nn.encoders import ENCODER_CONFIGS, ENCODERS, Encoded, register
@@ -42,6 +43,7 @@ class Gated(nn.Module):
 def registered():
     register("gated", GatedConfig)(Gated)
     yield
+    flags_of.cache_clear()
     ENCODERS.pop("gated", None), ENCODER_CONFIGS.pop("gated", None)
 
 
@@ -147,3 +149,12 @@ def test_names_of_other_encoders_are_taken_and_an_edited_class_is_not_another():
     with pytest.raises(ConfigError, match="the name of another encoder"):
         register("ms-san", GatedConfig)(Gated)
     assert register("gated", GatedConfig)(Gated) is Gated
+
+
+def test_an_encoder_of_a_session_without_source_has_flags_without_texts():
+    names = {"__name__": "session"}
+    fields = "    width: int = 8\n    gates: int = 2\n"
+    exec(f"from dataclasses import dataclass\n@dataclass(frozen=True)\nclass Typed:\n{fields}", names)
+    register("gated", names["Typed"])(Gated)
+    flags_of.cache_clear()
+    assert any("gates" in flag.name for flag in flags_of("encoder"))

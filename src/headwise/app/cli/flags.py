@@ -168,8 +168,12 @@ def _help_of(config: type) -> dict[str, str]:
 
 @cache
 def _field_docs(module: str) -> dict[str, dict[str, str]]:
-    """The texts below the fields of the classes of a module, by class and field."""
-    tree = ast.parse(inspect.getsource(sys.modules[module]))
+    """The texts below the fields of the classes of a module, by class and field. A session of Python, where
+    one's own encoder may be registered, has no source."""
+    try:
+        tree = ast.parse(inspect.getsource(sys.modules[module]))
+    except (KeyError, OSError, TypeError):
+        return {}
     return {node.name: dict(_docs_below(node)) for node in tree.body if isinstance(node, ast.ClassDef)}
 
 
