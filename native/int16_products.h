@@ -4,7 +4,7 @@
 // by Cauchy-Schwarz no sum of products overflows 32 bits. Of n inputs, a product is off by at most
 // sqrt(n) / kLongest of the two lengths, and with roundings to both sides by much less. Where a processor
 // adds products of two pairs of such integers in one instruction (AVX-512 VNNI), this takes half the time
-// of float32; where it multiplies tiles of bytes (AMX), a fifth. The sums are the same integers everywhere.
+// of float32; where it multiplies tiles of bytes (AMX), a third. The sums are the same integers everywhere.
 #pragma once
 
 #include <cmath>

@@ -119,6 +119,11 @@ class Changeable:
     width: int = 8
 
 
+@dataclass(eq=False)
+class ChangeableByIdentity:
+    width: int = 8
+
+
 @dataclass(frozen=True)
 class Nameless:
     size: int = 8
@@ -135,6 +140,7 @@ class WithoutDefault:
     [
         ("Gated", GatedConfig, "expected lower-case letters"),
         ("other", Changeable, "expected a frozen dataclass"),
+        ("other", ChangeableByIdentity, "expected a frozen dataclass"),
         ("other", Nameless, "with a 'width'"),
         ("other", dict, "is no configuration"),
         ("other", WithoutDefault, "no default for depth"),
@@ -143,6 +149,28 @@ class WithoutDefault:
 def test_what_cannot_be_registered_says_why(name, config, message):
     with pytest.raises(ConfigError, match=message):
         register(name, config)
+
+
+def test_an_encoder_that_returns_something_else_is_named():
+    @dataclass(frozen=True)
+    class BareConfig(GatedConfig):
+        """As its parent."""
+
+    class Bare(Gated):
+        def forward(self, x: Ragged) -> Encoded:
+            return super().forward(x).tokens
+
+    register("bare", BareConfig)(Bare)
+    try:
+        with pytest.raises(ConfigError, match="the encoder bare returned a Ragged; expected an Encoded"):
+            TextClassifier(encoder="bare", epochs=1).fit(TEXTS, LABELS)
+    finally:
+        ENCODERS.pop("bare"), ENCODER_CONFIGS.pop("bare")
+
+
+def test_an_encoder_has_a_configuration_of_its_own():
+    with pytest.raises(ConfigError, match="GatedConfig is the configuration of the encoder 'gated'"):
+        register("other", GatedConfig)(Gated)
 
 
 def test_names_of_other_encoders_are_taken_and_an_edited_class_is_not_another():

@@ -118,13 +118,14 @@ def register(name: str, config: type) -> Callable[[OwnEncoder], OwnEncoder]:
             if it is not `width`.
 
     Raises:
-        ConfigError: The configuration is no such class, the name cannot be spelled or is that of another
-            encoder.
+        ConfigError: The configuration is no such class or that of another encoder, the name cannot be
+            spelled or is that of another encoder.
     """
     if not _NAME.fullmatch(name):
         raise ConfigError(f"the name of an encoder is {name!r}; expected lower-case letters, digits and -")
     settings = fields(config) if isinstance(config, type) and is_dataclass(config) else ()
-    if not any(field.name == "width" for field in settings) or config.__hash__ is None:
+    # pyrefly: ignore[missing-attribute] - a dataclass has it
+    if not any(field.name == "width" for field in settings) or not config.__dataclass_params__.frozen:
         raise ConfigError(f"{config!r} is no configuration; expected a frozen dataclass with a 'width'")
     required = [f.name for f in settings if f.default is MISSING and f.default_factory is MISSING]
     if required:
@@ -138,6 +139,8 @@ def register(name: str, config: type) -> Callable[[OwnEncoder], OwnEncoder]:
         # The same class once more is one that was edited, in a notebook say.
         if (registered.__module__, registered.__qualname__) != (encoder.__module__, encoder.__qualname__):
             raise ConfigError(f"{name!r} is the name of another encoder")
+        if taken := [key for key, kind in ENCODER_CONFIGS.items() if kind is config and key != name]:
+            raise ConfigError(f"{config.__name__} is the configuration of the encoder {taken[0]!r}")
         ENCODER_CONFIGS[name] = config
         encoders[name] = encoder, config
         return encoder

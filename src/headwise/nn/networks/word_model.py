@@ -104,7 +104,13 @@ class WordModel(BaseModel):
 
     def encode_words(self, words: Ragged) -> Encoded:
         """Word vectors -> states of words; long texts are read in windows."""
-        return encode_in_windows(self.encoder, words, *self.window)
+        encoded = encode_in_windows(self.encoder, words, *self.window)
+        if not isinstance(encoded, Encoded):  # one of the user's own
+            raise ConfigError(
+                f"the encoder {encoder_name(self.config.encoder)} returned a {type(encoded).__name__}; "
+                "expected an Encoded (headwise.nn.encoders) with a state for each word"
+            )
+        return encoded
 
     @cached_property
     def window(self) -> tuple[int, int]:
