@@ -13,7 +13,7 @@ from headwise.artifacts import load_model
 from headwise.core.errors import HeadwiseError
 from headwise.data.splits.data_parts import DataParts, read_parts
 from headwise.models.tasks import find_task
-from headwise.models.tasks.task import names_of
+from headwise.models.tasks.multi_label_task import names_of
 
 SMALL = {
     "model": {"task": "multi-label", "readout": "mean"},

@@ -18,8 +18,9 @@ from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.items.label_types import SINGLE_LABEL_TYPE
 from headwise.data.items.text_items import TextItems
 from headwise.models.tasks import TASKS, find_task
-from headwise.models.tasks.task import Task, TaskEvaluation, TaskPresentation, TaskTraining
+from headwise.models.tasks.task import Task, TaskEvaluation, TaskPresentation
 from headwise.models.tasks.task_settings import ClassifySettings
+from headwise.models.tasks.task_training import TaskTraining
 
 SMALL = {
     "model": {"task": "stars"},

@@ -1,7 +1,7 @@
 """Recalibration: fit the temperature, biases and thresholds of a trained model to other labelled items."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Unpack
 
@@ -15,6 +15,7 @@ from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError
 from headwise.data.items.examples import DisplayNames
 from headwise.metrics.metric_keys import OPERATING_POINTS
+from headwise.metrics.operating_points import parse_operating_points
 from headwise.models.metric_table import MetricTable
 from headwise.models.tasks.training_messages import operating_point_messages
 from headwise.training.train_result import calibration_json
@@ -97,7 +98,11 @@ def calibrate_file(
     check_output_folder(output, resume=None, overwrite=overwrite)
     session = ModelSession.open(folder, device=device, pipeline=pipeline)
     task, model, item_type, info = session.task, session.model, session.item_type, session.info
-    task.set_thresholds_setting(model, thresholds)
+    task.check_thresholds(thresholds or "none")
+    if thresholds is not None:
+        parse_operating_points(thresholds, model.labels)
+        classifier = replace(model.config.classifier, thresholds=thresholds)
+        model.config = replace(model.config, classifier=classifier)
     data = session.read(file, **file_arguments)
     seen = ContaminationCheck(session, data.items).learnt
     items = [item for number, item in enumerate(data.items) if number not in seen]

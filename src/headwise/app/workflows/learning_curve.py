@@ -36,7 +36,8 @@ from headwise.models.metric_table import MetricTable
 from headwise.models.pictures import learning_curve_figure
 from headwise.models.tag_evaluation import tag_counts
 from headwise.models.tasks import find_task
-from headwise.models.tasks.task import Task, TaskEvaluation, TaskTraining
+from headwise.models.tasks.task import Task, TaskEvaluation
+from headwise.models.tasks.task_training import TaskTraining
 from headwise.text.static_embeddings.base_choice import AUTO, choose_word_groups
 from headwise.text.static_embeddings.word_groups import WordClusters
 

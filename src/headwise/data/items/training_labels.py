@@ -77,3 +77,30 @@ def _advice(label: str, close: Sequence[str]) -> str:
         if close
         else "leave out what has it, or train on texts with this label"
     )
+
+
+def check_labelled(data: Dataset) -> None:
+    """Check that the items of a file have labels.
+
+    Raises:
+        DataError: HW163, its format has no labels.
+    """
+    if hasattr(data, "columns") and getattr(data.columns, "label", "") is None and not data.labels:
+        raise DataError(
+            "HW163",
+            f"the format {data.format} has no labels",
+            expected="labelled texts",
+            advice="headwise predict labels them",
+            path=data.path,
+        )
+
+
+def check_labels_of_model(labels: Sequence[str], data: Dataset, where: str) -> None:
+    """Check that the items of a file have labels, and only those of a model.
+
+    Raises:
+        DataError: Its format has no labels (HW163), or it has others.
+    """
+    check_labelled(data)
+    otherwise = "headwise evaluate --unknown-labels skip leaves out what has such labels"
+    check_label_names(labels, data, where, otherwise)

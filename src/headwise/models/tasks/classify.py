@@ -5,7 +5,7 @@ label per item.
 from __future__ import annotations  # the models, which need torch, are loaded when they are needed
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import numpy as np
@@ -20,6 +20,7 @@ from headwise.data.items.labels import (
     evaluation_weights,
     label_targets,
 )
+from headwise.data.items.training_labels import check_labels_of_model
 from headwise.data.splits.data_parts import DataParts
 from headwise.metrics.classification_scores import (
     compare_labels,
@@ -47,7 +48,7 @@ from headwise.models.predictor import LabelPredictor
 from headwise.models.report_parts import ComparisonSystem, ReportMessage
 from headwise.models.tasks import encoder_rules
 from headwise.models.tasks.encoder_rules import TextCounts
-from headwise.models.tasks.task import Task, check_labels_of_model, location_of
+from headwise.models.tasks.task import Task
 from headwise.models.tasks.task_settings import Settings
 from headwise.models.tasks.training_messages import (
     calibration_message,
@@ -62,7 +63,7 @@ from headwise.text.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from headwise.nn.networks.bag_model import BagModel
     from headwise.nn.networks.text_model import TextEncoderModel
-    from headwise.nn.networks.text_models import MultiLabelModel, PairModel, TextClassifierModel
+    from headwise.nn.networks.text_models import PairModel, TextClassifierModel
     from headwise.training.settings import RunConfig
     from headwise.training.train_result import PostTrainingFit, TrainResult
 
@@ -90,21 +91,11 @@ class LabelTask(
         self.check_thresholds(run_config.model.classifier.thresholds)
 
     def check_thresholds(self, thresholds: str) -> None:
-        """Check that a thresholds setting fits a single label per item.
-
-        Raises:
-            ConfigError: It does not fit.
-        """
         if len(parse_operating_points(thresholds)) > 1:
             raise ConfigError(
                 "classifier.thresholds asks for rates of several labels, but a text gets one label here: "
                 "name one"
             )
-
-    def set_thresholds_setting(self, model: Classifier, thresholds: str | None) -> None:
-        if thresholds is not None:
-            self.check_thresholds(thresholds)
-            set_thresholds_setting(model, thresholds)
 
     def calibrate(self, model: Classifier, items: Sequence[Item]) -> PostTrainingFit:
         from headwise.training.model_calibration import SINGLE_LABEL
@@ -236,7 +227,7 @@ class LabelTask(
             guess = int(predicted[number])
             rows.append(
                 {
-                    "where": location_of(data, number),
+                    "where": data.where(number),
                     "label": data.items[number].label,
                     "predicted": model.labels[guess],
                     "probability": float(evaluation.probabilities[number, guess]),
@@ -248,18 +239,6 @@ class LabelTask(
     def describe_error(self, mistake: JsonMapping) -> str:
         chance = f"{100 * mistake['probability']:.1f} %"
         return f"{mistake['label']} predicted as {mistake['predicted']} ({chance})"
-
-
-def set_thresholds_setting(
-    model: TextClassifierModel | PairModel | BagModel | MultiLabelModel, thresholds: str
-) -> None:
-    """Change the thresholds setting of a model.
-
-    Raises:
-        ConfigError: The setting cannot be parsed, or names a label that the model does not have.
-    """
-    parse_operating_points(thresholds, model.labels)
-    model.config = replace(model.config, classifier=replace(model.config.classifier, thresholds=thresholds))
 
 
 def label_baseline(

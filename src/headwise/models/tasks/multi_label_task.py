@@ -14,6 +14,7 @@ from headwise.data.items.dataset import Dataset
 from headwise.data.items.examples import Example, separator_for
 from headwise.data.items.labels import evaluation_weights, label_names, multi_hot_targets
 from headwise.data.items.text_items import TextSchema
+from headwise.data.items.training_labels import check_labels_of_model
 from headwise.data.splits.data_parts import DataParts
 from headwise.metrics.multi_label_scores import compare_sets, multi_label_scores, set_counts
 from headwise.metrics.novelty import NoveltyScores
@@ -36,9 +37,9 @@ from headwise.models.prediction_records import MultiLabelPredictor
 from headwise.models.report_messages import label_set_messages
 from headwise.models.report_parts import ComparisonSystem, ReportMessage
 from headwise.models.tasks import encoder_rules
-from headwise.models.tasks.classify import LEAST, set_thresholds_setting
+from headwise.models.tasks.classify import LEAST
 from headwise.models.tasks.encoder_rules import TextCounts
-from headwise.models.tasks.task import Task, check_labels_of_model, location_of, names_of
+from headwise.models.tasks.task import Task
 from headwise.models.tasks.task_settings import Settings
 from headwise.models.tasks.training_messages import (
     calibration_message,
@@ -78,11 +79,6 @@ class MultiLabelTask(Task["MultiLabelModel", Sequence[Example], Dataset[Example]
         self.check_thresholds(run_config.model.classifier.thresholds)
 
     def check_thresholds(self, thresholds: str) -> None:
-        """Check that a thresholds setting fits label sets.
-
-        Raises:
-            ConfigError: The setting is the default anyway.
-        """
         if thresholds == "f1":
             raise ConfigError("classifier.thresholds: label sets have such thresholds anyway; leave it out")
 
@@ -100,11 +96,6 @@ class MultiLabelTask(Task["MultiLabelModel", Sequence[Example], Dataset[Example]
         separator = separator_for(run_config.data, labels, read)
         config = run_config.model.with_tabular_columns(parts.train)
         return self.model(config, words, labels, separator=separator)
-
-    def set_thresholds_setting(self, model: MultiLabelModel, thresholds: str | None) -> None:
-        if thresholds is not None:
-            self.check_thresholds(thresholds)
-            set_thresholds_setting(model, thresholds)
 
     def calibrate(self, model: MultiLabelModel, items: Sequence[Example]) -> PostTrainingFit:
         from headwise.training.model_calibration import LABEL_SETS
@@ -258,7 +249,7 @@ class MultiLabelTask(Task["MultiLabelModel", Sequence[Example], Dataset[Example]
             wrong = np.flatnonzero(evaluation.predicted[number] != targets[number]).tolist()
             rows.append(
                 {
-                    "where": location_of(data, number),
+                    "where": data.where(number),
                     "labels": list(data.items[number].labels),
                     "predicted": [
                         model.labels[n] for n in np.flatnonzero(evaluation.predicted[number]).tolist()
@@ -273,3 +264,11 @@ class MultiLabelTask(Task["MultiLabelModel", Sequence[Example], Dataset[Example]
         true, predicted = (", ".join(mistake[key]) or "no label" for key in ("labels", "predicted"))
         wrong_labels = ", ".join(f"{name} {100 * p:.1f} %" for name, p in mistake["wrong"].items())
         return f"{true} predicted as {predicted} ({wrong_labels})"
+
+
+def names_of(parts: DataParts[Sequence[Example]]) -> Sequence[str]:
+    """The labels of the training file, including those that occur only in its dev or test part; for data
+    from memory, those of all items."""
+    if "train" in parts.files:
+        return list(parts.files["train"].labels)
+    return parts.labels

@@ -17,6 +17,7 @@ from headwise.data.items.dataset import Dataset
 from headwise.data.items.examples import Example
 from headwise.data.items.labels import LabelledItem, training_weights
 from headwise.data.items.numeric_labels import MOST_CLASSES, look_like_scores, parse_number
+from headwise.data.items.training_labels import check_labelled
 from headwise.data.splits.data_parts import DataParts
 from headwise.metrics.regression_scores import compare_errors, comparison_scores, score_numbers
 from headwise.metrics.target_scale import Scale, decimal_text
@@ -29,7 +30,7 @@ from headwise.models.report_parts import ComparisonSystem, ReportMessage
 from headwise.models.tasks import encoder_rules
 from headwise.models.tasks.classify import member_name, member_outputs
 from headwise.models.tasks.encoder_rules import TextCounts
-from headwise.models.tasks.task import Task, check_labelled, location_of
+from headwise.models.tasks.task import Task
 from headwise.models.tasks.task_settings import Settings
 from headwise.models.tasks.training_messages import linear_model_message
 from headwise.models.text_explanation import explain_numbers
@@ -161,7 +162,7 @@ class NumberTask(
         targets = self.targets(data.items)
         return [
             {
-                "where": location_of(data, number),
+                "where": data.where(number),
                 "number": float(targets[number]),
                 "predicted": float(evaluation.predicted[number]),
                 "text": self.item_type.show(data.items[number]),

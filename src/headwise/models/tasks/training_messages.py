@@ -1,12 +1,18 @@
-"""Messages about a trained model for the training summary: its members, thresholds and calibration."""
+"""Messages of a training run: about long texts before it, and about members, thresholds and calibration of
+the trained model after it."""
 
 from __future__ import annotations  # the models, which need torch, are loaded when they are needed
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from headwise.core.config import JsonMapping
+from headwise.core.tokenizer import get_tokenizer
+from headwise.data.items.item_type import ItemType
 from headwise.metrics.calibration import MAX_USUAL_TEMPERATURE
 from headwise.metrics.metric_keys import OPERATING_POINTS
+from headwise.models.report_parts import ReportMessage
+from headwise.nn.networks.model_config import ModelConfig
 
 if TYPE_CHECKING:
     from headwise.nn.networks.tag_model import TagModel
@@ -83,3 +89,20 @@ def calibration_message(fitted: TrainResult, many: str) -> str:
         f"Probabilities calibrated {fitted.held_out.on} (temperature {fitted.model.temperature:.2f}): "
         f"calibration error of the encoder before {before}, of the whole model now {after} (cross-fitted)."
     )
+
+
+def long_texts(config: ModelConfig, item_type: ItemType, items: Sequence[object]) -> list[ReportMessage]:
+    """A message about how many texts have more words than the encoder reads at once, and what happens to
+    them."""
+    words, _ = config.windows.sizes(config.encoder)
+    if not words:
+        return []
+    cut = get_tokenizer(config.words.tokenizer).words
+    lengths = [len(text_words) for item in items for text_words in item_type.words(item, cut)]
+    long = sum(length > words for length in lengths)
+    have = f"{long:,} of {len(lengths):,} texts have more than {words:,} words"
+    if long and config.windows.long == "truncate":
+        return [ReportMessage(f"{have}: only these are read (--windows.long truncate)", warning=True)]
+    if long and config.windows.long == "split":
+        return [ReportMessage(f"{have}: read in windows that overlap (--windows.words, --windows.long)")]
+    return []
