@@ -6,8 +6,9 @@ from headwise.core.config import check_choice
 
 POSITIONS = ("none", "sinusoidal", "learned")
 """Position embeddings."""
-RECENCY_PRIORS = ["forward + word-distance(1)", "forward"]
-"""Priors of the heads of a language model, in turn."""
+RECENCY: dict[str, object] = {"priors": ["forward + word-distance(1)", "forward"]}
+"""Settings of an encoder in language models: every second head prefers the preceding symbols, which
+position embeddings alone learn late."""
 
 QUADRATIC_WORDS = 2_048
 """Default window, in words, of an encoder with a head that sees most of a text."""

@@ -10,12 +10,12 @@ from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from operator import or_
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 
 from headwise.core.config import check_choice, check_range
 from headwise.core.errors import ConfigError
 from headwise.core.lazy_table import LazyTable
-from headwise.nn.encoders.config_checks import POSITIONS, QUADRATIC_WORDS, RECENCY_PRIORS, check_attention
+from headwise.nn.encoders.config_checks import POSITIONS, QUADRATIC_WORDS, RECENCY, check_attention
 
 if TYPE_CHECKING:
     from headwise.nn.encoders.recurrent_configs import BiLSTMConfig, SLSTMConfig, TreeLSTMConfig
@@ -48,14 +48,20 @@ def output_width(config: HasWidth) -> int:
 def text_settings(config: type, width: int, heads: int, layers: int) -> dict[str, object]:
     """Default settings of an encoder of this size in models of labelled texts; `readout` is that of the
     model. Empty if the defaults of the configuration class (its paper's) apply."""
-    settings = getattr(config, "for_texts", None)
-    return {} if settings is None else settings(width, heads, layers)
+    if not getattr(config, "sized_by_data", False):
+        return {}
+    sizes: dict[str, object] = {"heads": heads, "head_size": width // heads, "layers": layers}
+    feedforward = {"feedforward": 4 * width} if hasattr(config, "feedforward") else {}
+    return {**sizes, **feedforward, "readout": "mean"}
 
 
 def causal_settings(config: type) -> dict[str, object]:
     """Default settings of an encoder in language models; empty for an encoder that is not causal."""
-    settings = getattr(config, "language_model_defaults", None)
-    return {} if settings is None else settings()
+    settings = getattr(config, "causal_defaults", None)
+    if settings is None:
+        return {}
+    sizes: dict[str, object] = {"width": 128, "layers": 3, "heads": 4, "head_size": 32}
+    return sizes | ({"feedforward": 512} if hasattr(config, "feedforward") else {}) | settings
 
 
 def default_readout(config: object) -> str:
@@ -67,6 +73,9 @@ def default_readout(config: object) -> str:
 @dataclass(frozen=True)
 class MSTransformerConfig:
     """Settings of the MS-Transformer; the defaults are the paper's for classification."""
+
+    sized_by_data: ClassVar[bool] = True
+    causal_defaults: ClassVar = RECENCY | {"classification_node": False, "positions": "none"}
 
     width: int = 300
     """Size of a hidden state."""
@@ -100,18 +109,6 @@ class MSTransformerConfig:
     """Biases of the projections."""
     attention: str = "auto"
     """Implementation of attention: auto, or a name (docs/speed.md)."""
-
-    @classmethod
-    def for_texts(cls, width: int, heads: int, layers: int) -> dict[str, object]:
-        """Default settings in models of labelled texts of this size; `readout` is that of the model."""
-        return {"heads": heads, "head_size": width // heads, "layers": layers, "readout": "mean"}
-
-    @classmethod
-    def language_model_defaults(cls) -> dict[str, object]:
-        """Default settings in language models: every second head prefers the preceding symbols, which
-        position embeddings alone learn late."""
-        sizes: dict[str, object] = {"width": 128, "layers": 3, "heads": 4, "head_size": 32}
-        return sizes | {"priors": RECENCY_PRIORS, "classification_node": False, "positions": "none"}
 
     def __post_init__(self) -> None:
         check_range(self, "width", "layers", "heads", "head_size", "max_positions", low=1)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 from headwise.core.config import check_choice, check_range
 from headwise.core.errors import ConfigError
-from headwise.nn.encoders.config_checks import POSITIONS, RECENCY_PRIORS, check_attention
+from headwise.nn.encoders.config_checks import POSITIONS, RECENCY, check_attention
 
 if TYPE_CHECKING:
     from headwise.nn.priors.base import Prior
@@ -20,6 +20,7 @@ class MSSANConfig:
     """Settings of MS-SAN; the defaults are the paper's, if it states them."""
 
     readout: ClassVar[str] = "attentive,max"
+    causal_defaults: ClassVar = RECENCY
 
     width: int = 300
     """Size of a hidden state."""
@@ -57,14 +58,6 @@ class MSSANConfig:
     """Biases of the projections of attention."""
     attention: str = "auto"
     """Implementation of attention: auto, or a name (docs/speed.md)."""
-
-    @classmethod
-    def language_model_defaults(cls) -> dict[str, object]:
-        """Default settings in language models: every second head prefers the preceding symbols, which
-        position embeddings alone learn late."""
-        sizes: dict[str, object] = {"width": 128, "layers": 3, "heads": 4, "head_size": 32}
-        sizes["feedforward"] = 512
-        return sizes | {"priors": RECENCY_PRIORS}
 
     def __post_init__(self) -> None:
         check_range(self, "width", "layers", "head_size", "feedforward", low=1)
@@ -138,6 +131,9 @@ def head_priors(config: MSSANConfig, directions: "tuple[Prior | None, Prior | No
 class TransformerConfig:
     """Settings of the Transformer."""
 
+    sized_by_data: ClassVar[bool] = True
+    causal_defaults: ClassVar = RECENCY | {"classification_node": False, "positions": "none"}
+
     width: int = 300
     """Size of a hidden state."""
     layers: int = 3
@@ -165,20 +161,6 @@ class TransformerConfig:
     """Biases of the projections of attention."""
     attention: str = "auto"
     """Implementation of attention: auto, or a name (docs/speed.md)."""
-
-    @classmethod
-    def for_texts(cls, width: int, heads: int, layers: int) -> dict[str, object]:
-        """Default settings in models of labelled texts of this size; `readout` is that of the model."""
-        sizes: dict[str, object] = {"heads": heads, "head_size": width // heads, "layers": layers}
-        return sizes | {"readout": "mean", "feedforward": 4 * width}
-
-    @classmethod
-    def language_model_defaults(cls) -> dict[str, object]:
-        """Default settings in language models: every second head prefers the preceding symbols, which
-        position embeddings alone learn late."""
-        sizes: dict[str, object] = {"width": 128, "layers": 3, "heads": 4, "head_size": 32}
-        sizes["feedforward"] = 512
-        return sizes | {"priors": RECENCY_PRIORS, "classification_node": False, "positions": "none"}
 
     def __post_init__(self) -> None:
         check_range(self, "width", "layers", "heads", "head_size", "feedforward", "max_positions", low=1)
@@ -252,6 +234,7 @@ class BPTransformerConfig:
     readout: ClassVar[str] = "node"
     window_words: ClassVar[int] = 1 << 14
     """Longest window in words: the graph takes 9 KB per word."""
+    causal_defaults: ClassVar = {"causal": True, "k": 32, "attention_dropout": 0.1}
 
     width: int = 300
     """Size of a hidden state."""
@@ -299,13 +282,6 @@ class BPTransformerConfig:
                 f"k = {self.k} and clip = {self.clip} need {used} relative positions, but relative_rows is "
                 f"{self.relative_rows}"
             )
-
-    @classmethod
-    def language_model_defaults(cls) -> dict[str, object]:
-        """Default settings in language models."""
-        sizes: dict[str, object] = {"width": 128, "layers": 3, "heads": 4, "head_size": 32}
-        sizes["feedforward"] = 512
-        return sizes | {"causal": True, "k": 32, "attention_dropout": 0.1}
 
 
 def relative_positions(config: BPTransformerConfig) -> int:
