@@ -1,10 +1,10 @@
 """The wrong predictions of an evaluation."""
 
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 
+from headwise.data.items.dataset import Dataset
 from headwise.data.items.examples import Example
 from headwise.metrics.classification_scores import score_labels
 from headwise.models import label_evaluation
@@ -28,7 +28,7 @@ def test_labels_are_predicted_for_all_of_many_mistakes_at_once(monkeypatch):
     scores = score_labels(predicted, targets, LABELS)
     evaluation = SingleLabelEvaluation(scores, 0.5, 0.1, None, probabilities)
     items = [Example(f"text {number}", LABELS[target]) for number, target in enumerate(targets)]
-    model, data = SimpleNamespace(labels=LABELS), SimpleNamespace(items=items, path=Path("f.csv"))
+    model, data = SimpleNamespace(labels=LABELS), Dataset(items, "f.csv", "csv", None)
     mistakes = find_task("classify").mistakes(model, data, evaluation, 100)
     wrong = np.flatnonzero(predicted != targets)
     assert len(wrong) > 10
