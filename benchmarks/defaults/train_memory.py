@@ -1,7 +1,7 @@
 """Peak memory and CPU time of headwise train by phase, on a file of labelled texts.
 
     python -m benchmarks.defaults.train_memory train.csv test.csv model
-    python -m benchmarks.defaults.train_memory train.csv test.csv model --updates 30 -- --epochs 1
+    python -m benchmarks.defaults.train_memory --updates 30 train.csv test.csv model -- --epochs 1
 
 A thread looks at the stack of the main thread 20 times per second; the innermost function of `PHASES` is
 the phase. With --updates, an epoch ends after so many updates, on whose number memory does not depend.
