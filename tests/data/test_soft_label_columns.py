@@ -8,6 +8,7 @@ import pytest
 
 from headwise.core.errors import ConfigError
 from headwise.data.columns.reading_options import SoftLabelOptions
+from headwise.data.columns.soft_label_columns import number_or_nan
 from headwise.data.doctor.diagnose import doctor_files
 from headwise.data.errors import DataError
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
@@ -234,3 +235,18 @@ def test_probabilities_of_ranked_labels_are_not_those_of_the_ranks(write, fails)
     assert fails(read, path)[0] == "HW131"
     numbered = [f"text no {n},0.{n % 9 + 1},0.{9 - n % 9}" for n in range(20)]
     assert {*read(write("g.csv", "\n".join(["text,prob_1,prob_2", *numbered]))).labels} == {"1", "2"}
+
+
+@pytest.mark.parametrize(
+    ("cell", "number"),
+    [
+        ("0,5", 0.5),
+        ("0,125", 0.125),
+        ("1,5e-06", 1.5e-06),
+        ("2,5", 2.5),
+        ("1,500", None),
+        ("1,2,3", None),
+    ],
+)
+def test_a_comma_is_decimal_where_it_cannot_separate_thousands(cell, number):
+    assert number_or_nan(cell) == number or (number is None and number_or_nan(cell) != number_or_nan(cell))

@@ -3,7 +3,7 @@
 import json
 import sys
 from collections.abc import Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +18,7 @@ from headwise.core.file_lock import atomic_output
 from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.columns.cell_values import as_text
 from headwise.data.items.dataset import InputRow
+from headwise.data.readers.spreadsheet_dialect import SpreadsheetDialect
 from headwise.metrics.thresholds import predict_labels
 
 FORMATS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl"}
@@ -147,7 +148,7 @@ class RecordLayout:
             Predictions then end with the novelty score.
         thresholds: The decision thresholds of the labels; None for the most probable label.
         escape: Whether cells that a spreadsheet would evaluate as formulas get a leading "'".
-        marked: Whether tables begin with a byte order mark, which Excel needs to detect UTF-8.
+        dialect: How csv is written; other formats have the usual one, perhaps with a byte order mark.
         headings: The names of fields as they stand in the header of the input, where these are others.
         brief: Whether a table leaves out the probabilities of all labels.
     """
@@ -159,7 +160,7 @@ class RecordLayout:
     novelty_threshold: float | None = field(default=None, kw_only=True)
     thresholds: Sequence[float] | None = field(default=None, kw_only=True)
     escape: bool = field(default=False, kw_only=True)
-    marked: bool = field(default=False, kw_only=True)
+    dialect: SpreadsheetDialect = field(default=SpreadsheetDialect(), kw_only=True)
     headings: Mapping[str, str] = field(default_factory=dict, kw_only=True)
     brief: bool = field(default=False, kw_only=True)
 
@@ -210,7 +211,7 @@ class RecordLayout:
     @property
     def header(self) -> str:
         """The header line with the column names; empty for jsonl."""
-        mark = "\ufeff" if self.marked else ""
+        mark = "\ufeff" if self.dialect.marked else ""
         names = [self.headings.get(name, name) for name in self.fields]
         return "" if self.form == "jsonl" else mark + self._line([*names, *self.added])
 
@@ -234,7 +235,7 @@ class RecordLayout:
         if self.novelty_threshold is not None:
             novelty, probabilities = probabilities[:, -1:], np.ascontiguousarray(probabilities[:, :-1])
             unknown = np.where(novelty[:, 0] > self.novelty_threshold, "true", "false")
-            further += [unknown.tolist(), native.number_texts(np.ascontiguousarray(novelty), [""])]
+            further += [unknown.tolist(), self._number_texts(np.ascontiguousarray(novelty), [""])]
         numbers = predict_labels(probabilities, self.thresholds)
         best = probabilities[np.arange(len(numbers)), numbers]
         if self.least is not None:
@@ -246,7 +247,7 @@ class RecordLayout:
         else:
             labels = [json_text(label) for label in self.labels]
             names = [f", {key}: " for key in map(json_text, self.added[1:-1])]
-        values = native.number_texts(best[:, None], names[:1])
+        values = self._number_texts(best[:, None], names[:1])
         for name, column in zip(names[1:], further, strict=True):
             values = [f"{value}{name}{more}" for value, more in zip(values, column, strict=True)]
         texts = [labels[number] + value for number, value in zip(numbers.tolist(), values, strict=True)]
@@ -268,12 +269,19 @@ class RecordLayout:
             cells, delimiter, quoted = [self._cells(row) or [""] for row in rows], self._delimiter, True
         else:
             cells, delimiter, quoted = [[self.start(row)] for row in rows], "", False
-        try:
-            return native.record_texts(cells, delimiter, quoted, texts, probabilities, before, end)
-        except UnicodeEncodeError:  # half of a surrogate pair, which only Python's texts hold
-            numbers = native.number_texts(probabilities, before)
-            joined = zip(rows, texts, numbers, strict=True)
-            return "".join(f"{self.start(row)}{text}{number}{end}" for row, text, number in joined)
+        with suppress(UnicodeEncodeError):  # half of a surrogate pair, which only Python's texts hold
+            if self._delimiter != ";":
+                return native.record_texts(cells, delimiter, quoted, texts, probabilities, before, end)
+        joined = zip(rows, texts, self._number_texts(probabilities, before), strict=True)
+        return "".join(f"{self.start(row)}{text}{number}{end}" for row, text, number in joined)
+
+    def _number_texts(self, rows: NDArray[np.float64], before: list[str]) -> list[str]:
+        """The numbers of each row with 6 significant digits, each behind the text before its column."""
+        texts = native.number_texts(rows, before)
+        return texts if self.dialect.decimal == "." else [*map(self._with_decimal_mark, texts)]
+
+    def _with_decimal_mark(self, number: str) -> str:
+        return number.replace(".", self.dialect.decimal)
 
     def split_novelty(self, prediction: np.ndarray) -> tuple[np.ndarray, list[str]]:
         """The probabilities of a prediction, and the values of the fields `unknown` and `novelty`; no
@@ -281,7 +289,8 @@ class RecordLayout:
         if self.novelty_threshold is None:
             return prediction, []
         *_, novelty = prediction.tolist()
-        return prediction[:-1], ["true" if novelty > self.novelty_threshold else "false", f"{novelty:.6g}"]
+        shown = self._with_decimal_mark(f"{novelty:.6g}")
+        return prediction[:-1], ["true" if novelty > self.novelty_threshold else "false", shown]
 
     def start(self, row: InputRow) -> str:
         """The part of a record that depends on the input alone.
@@ -325,7 +334,8 @@ class RecordLayout:
         """
         if self.form == "jsonl":
             return [float(p) for p in json.loads(record)[self.added[-1]].values()]
-        return [float(cell) for cell in record.rsplit(self._delimiter, len(self.labels))[1:]]
+        cells = record.rsplit(self._delimiter, len(self.labels))[1:]
+        return [float(cell.replace(",", ".")) for cell in cells]
 
     def ends(self, lines: Sequence[bytes]) -> bool:
         """Whether these lines are a complete record; records of some layouts have several lines."""
@@ -345,18 +355,18 @@ class RecordLayout:
 
     @property
     def _delimiter(self) -> str:
-        return "\t" if self.form == "tsv" else ","
+        return "\t" if self.form == "tsv" else self.dialect.delimiter
 
     def _line(self, cells: Sequence[str]) -> str:
         if self.escape:
             cells = ["'" + cell if _FORMULA.match(cell) else cell for cell in cells]
-        return table_line(cells, self.form)
+        return table_line(cells, self.form, self._delimiter)
 
     def _unfit(self, row: InputRow, problem: str, advice: str) -> OutputError:
         return OutputError(f"{place_of(row)}: {problem}; {advice}", code="HW603")
 
 
-_FORMULA = lazy_pattern(r"[=@\t\r]|[+-](?!\d*\.?\d+(e[+-]?\d+)?$)")
+_FORMULA = lazy_pattern(r"[=@\t\r]|[+-](?!\d*[.,]?\d+(e[+-]?\d+)?$)")
 """The beginning of a cell that a spreadsheet evaluates as a formula; numbers do not match."""
 
 
@@ -393,11 +403,11 @@ def check_cells_of_tsv(
 
 # Characters that some programs treat as line ends; JSON can escape them.
 _LINE_ENDS = {ord(end): f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"}
-_SPECIAL = lazy_pattern(r'[",\r\n]')
+_SPECIAL = lazy_pattern(r'["\r\n]')
 
 
-def _csv_cell(cell: str) -> str:
-    return '"' + cell.replace('"', '""') + '"' if _SPECIAL.search(cell) else cell
+def _csv_cell(cell: str, delimiter: str) -> str:
+    return '"' + cell.replace('"', '""') + '"' if delimiter in cell or _SPECIAL.search(cell) else cell
 
 
 def _tsv_cell(cell: str) -> str:
@@ -406,11 +416,11 @@ def _tsv_cell(cell: str) -> str:
     return '"' + cell.replace('"', '""') + '"' if quoted else cell
 
 
-def table_line(cells: Iterable[str], form: str) -> str:
+def table_line(cells: Iterable[str], form: str, delimiter: str = ",") -> str:
     """A line of a csv or tsv file, with its line end; cells of tsv have passed `check_cells_of_tsv`.
     (Python's writer leaves a lone carriage return without quotation marks.)"""
     if form == "csv":
-        return ",".join(map(_csv_cell, cells)) + "\n"
+        return delimiter.join(_csv_cell(cell, delimiter) for cell in cells) + "\n"
     return "\t".join(map(_tsv_cell, cells)) + "\n"
 
 

@@ -137,14 +137,14 @@ class NumberLayout(_SingleRecords):
         shown = self.scale.written(float(self.scale.restore(probabilities)[0]))
         if self.form == "jsonl":
             return f"{self.start(row)}{shown}}}\n"
-        return self.start(row) + shown + "\n"
+        return self.start(row) + self._with_decimal_mark(shown) + "\n"
 
     def probabilities(self, record: str) -> list[float]:
         """The standardised number in a record of this layout."""
         if self.form == "jsonl":
             number = float(record[record.rindex(":") + 1 :].strip().rstrip("}"))
         else:
-            number = float(record.rsplit(self._delimiter, 1)[1])
+            number = float(record.rsplit(self._delimiter, 1)[1].replace(",", "."))
         return [(number - self.scale.mean) / self.scale.deviation]
 
 
@@ -242,7 +242,7 @@ class TagLayout(_SingleRecords):
         if self.form == "conll":
             return record.removeprefix(_DOCUMENT) == self.record(InputRow(0, {}, None), tagged)
         if self.form == "csv":
-            words, tags, chances, *rest = map(json.loads, _cells_of(record)[len(self.fields) :])
+            words, tags, chances, *rest = map(json.loads, self._cells_of(record)[len(self.fields) :])
         else:
             added = 3 + (tagged.places is not None) + self.spans  # after the fields of the input
             words, tags, chances, *rest = list(json.loads(record).values())[-added:]
@@ -253,20 +253,19 @@ class TagLayout(_SingleRecords):
             return False
         return bool(np.abs(shares - np.array(tagged.probabilities)).max(initial=0) <= TOLERANCE)
 
+    def _cells_of(self, record: str) -> list[str]:
+        """The cells of a record of csv, which may be longer than Python's reader takes by default.
 
-def _cells_of(record: str) -> list[str]:
-    """The cells of a record of csv, which may be longer than Python's reader takes by default.
-
-    Raises:
-        ValueError: It is no such record.
-    """
-    limit = csv.field_size_limit(max(len(record), csv.field_size_limit()))
-    try:
-        return next(csv.reader([record]))
-    except csv.Error as error:
-        raise ValueError(str(error)) from None
-    finally:
-        csv.field_size_limit(limit)
+        Raises:
+            ValueError: It is no such record.
+        """
+        limit = csv.field_size_limit(max(len(record), csv.field_size_limit()))
+        try:
+            return next(csv.reader([record], delimiter=self._delimiter))
+        except csv.Error as error:
+            raise ValueError(str(error)) from None
+        finally:
+            csv.field_size_limit(limit)
 
 
 def _document(item: Any) -> str:

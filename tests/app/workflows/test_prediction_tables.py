@@ -139,7 +139,7 @@ def test_an_interrupted_table_goes_on(model, file, tmp_path):
     ("output", "form", "rows", "message"),
     [
         ("p.csv", None, 5, r"--shard-rows makes several files; name it part-\{\}\.csv"),
-        ("p-{}.csv.gz", None, 5, "files of this format are not cut; expected parquet, arrow, csv"),
+        ("p-{}.csv.gz", None, 5, "files of this format are not cut; expected parquet, arrow, xlsx, csv"),
         ("p.parquet", None, 5, "--shard-rows makes several files"),
         ("p-{}.parquet", None, 0, "--shard-rows 0; expected 1 or more"),
         (None, "parquet", None, "need --output"),

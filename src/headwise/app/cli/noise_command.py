@@ -13,12 +13,12 @@ from headwise.app.cli.console import (
     print_json,
     standard_output,
     visible,
-    write_text,
 )
 from headwise.app.cli.flags import flag_values, section_flags
 from headwise.app.cli.path_checks import is_standard
 from headwise.app.cli.terminal import TerminalReporter
 from headwise.core.errors import ConfigError
+from headwise.data.readers.spreadsheet_dialect import SpreadsheetDialect
 
 _EXCERPT = 240  # characters shown of a text
 _COLUMNS = (
@@ -46,7 +46,7 @@ def noise(
     Args:
         file: Texts with one label or a set of labels each, or tagged sentences, plain or compressed; "-" is
             standard input.
-        output: A csv file for all label issues, with their line numbers.
+        output: A file (.csv or .xlsx) for all label issues, with their line numbers.
         overwrite: Replace an existing output.
         show: Number of label issues to show.
         json: Print all label issues as JSON, one per line.
@@ -57,11 +57,11 @@ def noise(
         raise ConfigError(f"--show {show}; expected 0 or more")
     from headwise.app.workflows.label_errors import noise_file  # with it comes torch
     from headwise.app.workflows.predict import check_output_file
-    from headwise.models.prediction_file import table_line
+    from headwise.app.workflows.table_output import write_rows
 
     if output is not None and not is_standard(output):
-        if output.suffix.lower() not in ("", ".csv"):
-            raise ConfigError(f"--output {output}: the list is a table with commas; name it .csv")
+        if output.suffix.lower() not in ("", ".csv", ".xlsx"):
+            raise ConfigError(f"--output {output}: the list is a table; name it .csv or .xlsx")
         check_output_file(output, file, overwrite=overwrite)
     reporter = TerminalReporter()
     with reporter.working("reading and checking"):
@@ -69,9 +69,10 @@ def noise(
     tagged = any(issue.noun == "tag" for issue in issues)
     if output is not None:
         names = (*_COLUMNS, "words", "place", "start", "end") if tagged else _COLUMNS
-        rows = [(*names, "file"), *((*astuple(issue), file) for issue in issues)]
-        cells = (["" if value is None else str(value) for value in row] for row in rows)
-        write_text(output, "".join(table_line(row, "csv") for row in cells))
+        rows = [(*names, "file"), *((*astuple(issue), str(file)) for issue in issues)]
+        form = "xlsx" if output.suffix.lower() == ".xlsx" else "csv"
+        dialect = SpreadsheetDialect.of(str(file), flag_values(read))
+        write_rows(None if is_standard(output) else output, form, rows, dialect)
         if is_standard(output):
             return 0
         note(f"{len(issues):,} label issues are in {output}")

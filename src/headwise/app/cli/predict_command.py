@@ -53,10 +53,11 @@ def predict(
             the same columns.
         more: More files with the same columns.
         output: File for the predictions: .csv, .tsv, .jsonl (taggers: .csv, .jsonl, .conll), plus .gz or
-            .xz to compress; .parquet or .arrow, which appear when they are complete: until then the records
-            are in a .jsonl file beside them, which --resume continues. A {} in the name stands for the
-            numbers of several files. Default: standard output.
-        format_out: Format of the predictions, if it differs from the output's suffix.
+            .xz to compress; .xlsx, .parquet or .arrow, which appear when they are complete: until then the
+            records are in a .jsonl file beside them, which --resume continues. A {} in the name stands for
+            the numbers of several files. Default: standard output.
+        format_out: Format of the predictions, if it differs from the output's suffix. csv then has commas
+            and decimal points; otherwise it has semicolons and decimal commas if the input has them.
         resume: Continue an interrupted output.
         overwrite: Replace an existing output.
         escape_formulas: Put a ' before cells of csv and tsv that a spreadsheet would compute (=, +, -, @).

@@ -14,10 +14,12 @@ from headwise.app.cli.argument_types import (
     TextsArgument,
 )
 from headwise.app.cli.console import note
-from headwise.app.cli.flags import OpeningArgument, file_arguments, section_flags
+from headwise.app.cli.flags import OpeningArgument, file_arguments, flag_values, section_flags
 from headwise.app.cli.path_checks import check_one_standard_input, is_standard
 from headwise.app.cli.predict_command import check_file
 from headwise.app.cli.terminal import TerminalReporter
+from headwise.core.config import JsonObject
+from headwise.data.readers.spreadsheet_dialect import SpreadsheetDialect
 
 if TYPE_CHECKING:
     from headwise.app.workflows.suggest_texts import Suggestion, Suggestions
@@ -46,7 +48,8 @@ def suggest(
         file: Unlabelled texts, plain or compressed; for taggers also files of sentences without tags; "-"
             is standard input.
         count: Number of texts to choose.
-        output: File for them, best first: .csv, .tsv or .jsonl (taggers: .conll). Default: standard output.
+        output: File for them, best first: .csv, .tsv, .jsonl or .xlsx (taggers: .conll). Default: standard
+            output.
         overwrite: Replace an existing output.
         parses: Dependency parses of the texts, for a model that uses them; see headwise predict.
     """
@@ -55,21 +58,28 @@ def suggest(
     output = None if is_standard(output) else output
     from headwise.app.workflows.predict import check_output_file
     from headwise.app.workflows.suggest_texts import suggest_file
+    from headwise.app.workflows.table_output import write_rows
     from headwise.artifacts import read_info
-    from headwise.models.prediction_file import FORMATS, format_of, open_output  # with these comes torch
+    from headwise.models.prediction_file import FORMATS, format_of, json_text, open_output
     from headwise.models.tasks import find_task
 
     task = find_task(read_info(model).task_name)
     tags = task.item_type.has_tags
-    form = format_of(output, {".conll": "conll"} if tags else FORMATS, "conll" if tags else "csv")
+    forms = {".conll": "conll"} if tags else {**FORMATS, ".xlsx": "xlsx"}
+    form = format_of(output, forms, "conll" if tags else "csv")
     if output is not None:
         check_output_file(output, file, overwrite=overwrite)
     suggestions = suggest_file(
         model, file, count, **file_arguments(parses, opening, read), reporter=TerminalReporter()
     )
-    with open_output(output, atomic=True) as target:
-        written = _tagged(suggestions) if tags else _written(suggestions, form)
-        target.write(written.encode("utf-8", "surrogatepass"))
+    if form in ("conll", "jsonl"):
+        with open_output(output, atomic=True) as target:
+            lines = (f"{json_text(record)}\n" for record in _records(suggestions)[1])
+            written = _tagged(suggestions) if tags else "".join(lines)
+            target.write(written.encode("utf-8", "surrogatepass"))
+    else:
+        dialect = SpreadsheetDialect.of(str(file), flag_values(read))
+        write_rows(output, form, _table(suggestions, form), dialect)
     if output is not None and not suggestions:
         note(f"there is nothing to label in {file}: {output} has no {'sentences' if tags else 'texts'}")
     elif output is not None and tags:
@@ -92,25 +102,25 @@ def _tagged(suggestions: Sequence["Suggestion"]) -> str:
     return "".join(layout.record(suggestion.row, suggestion.guess) for suggestion in suggestions)
 
 
-def _written(suggestions: "Suggestions", form: str) -> str:
-    """The records with their original fields, empty label columns, and the predicted label."""
-    from headwise.data.columns.cell_values import as_text
-    from headwise.models.prediction_file import (
-        check_cells_of_tsv,
-        free_name,
-        json_text,
-        place_of,
-        table_line,
-    )
+def _records(suggestions: "Suggestions") -> tuple[list[str], list[JsonObject]]:
+    """The names of the columns, and the records with their original fields, empty label columns, and the
+    predicted label."""
+    from headwise.models.prediction_file import free_name
 
     fields, labels = suggestions.names, dict.fromkeys(suggestions.columns, "")
     guess = free_name("guess", {*fields, *labels})
     records = [{**suggestion.row.fields, **labels, guess: suggestion.guess} for suggestion in suggestions]
-    if form == "jsonl":
-        return "".join(json_text(record) + "\n" for record in records)
-    names = list(dict.fromkeys([*fields, *labels, guess]))
+    return list(dict.fromkeys([*fields, *labels, guess])), records
+
+
+def _table(suggestions: "Suggestions", form: str) -> list[list[str]]:
+    """The records as rows, below the names of the columns."""
+    from headwise.data.columns.cell_values import as_text
+    from headwise.models.prediction_file import check_cells_of_tsv, place_of
+
+    names, records = _records(suggestions)
     rows = [[as_text(record.get(name)) for name in names] for record in records]
     if form == "tsv":
         for suggestion, cells in zip(suggestions, rows, strict=True):
             check_cells_of_tsv(place_of(suggestion.row), names, cells, "name the output .csv or .jsonl")
-    return "".join(table_line(cells, form) for cells in (names, *rows))
+    return [names, *rows]

@@ -25,7 +25,7 @@ from headwise.core.threads import usable_threads
 from headwise.data.files.file_lists import Files, FilesArgument, first_path, list_files, paths_of
 from headwise.data.findings import abbreviate
 from headwise.data.items.dataset import InputRow
-from headwise.data.readers.file_preview import has_byte_order_mark
+from headwise.data.readers.spreadsheet_dialect import SpreadsheetDialect
 from headwise.models.prediction_file import (
     COMPRESSED,
     OutputError,
@@ -68,7 +68,8 @@ def predict_file(
         folder: The model's folder, or an exported one.
         file: The file, or several, which are read as one; "-" is standard input.
         output: File for the predictions; standard output by default.
-        form: Format of the predictions; by default that of the output's suffix.
+        form: Format of the predictions; by default that of the output's suffix. Only if it is None, csv has
+            semicolons and decimal commas like the input.
         resume: Resume an interrupted output.
         overwrite: Replace an existing output.
         escape_formulas: Put a "'" before cells of csv and tsv that a spreadsheet would evaluate.
@@ -96,6 +97,7 @@ def predict_file(
         files=list_files(file),
         output=None if output is None else Path(output),
         form=form,
+        follows_input=form is None,
         resume=resume,
         overwrite=overwrite,
         escape_formulas=escape_formulas,
@@ -126,6 +128,7 @@ class _PredictionJob:
     files: Files
     output: Path | None
     form: str | None
+    follows_input: bool
     resume: bool
     overwrite: bool
     escape_formulas: bool
@@ -155,7 +158,10 @@ class _PredictionJob:
         if self.file_arguments.get("parses") is not None and not session.item_type.sides:
             raise session.item_type.no_parses_error()
         form = choose_format(self.output, self.form, predictor.formats, predictor.form)
-        marked = has_byte_order_mark(first_path(self.files))
+        reading = self.file_arguments.get("reading") or {}
+        dialect = SpreadsheetDialect.of(first_path(self.files), reading)
+        if form != "csv" or not self.follows_input:
+            dialect = SpreadsheetDialect(marked=dialect.marked)
         rows = session.rows(self.files, **self.file_arguments)
         chunks = cut_chunks(iter(rows))
         first = next(chunks, [])
@@ -164,12 +170,14 @@ class _PredictionJob:
         layout = replace(
             predictor.layout(form, shown),
             escape=self.escape_formulas,
-            marked=marked,
+            dialect=dialect,
             headings=rows.headings,
         )
         if layout.renamed:
             pairs = abbreviate([f"{new!r} for {name!r}" for name, new in layout.renamed.items()])
             self.reporter.notes([f"the file has fields of these names; those of the model are {pairs}"])
+        if dialect.note:
+            self.reporter.note(f"{dialect.note} - override with --format-out csv")
         if self.form is None and form == "csv":
             layout = self.without_many_labels(layout)
 

@@ -1,24 +1,23 @@
-"""Predictions as Parquet and Arrow files, converted from a jsonl file at the end; and predictions in
+"""Predictions as Parquet, Arrow and Excel files, converted from a jsonl file at the end; and predictions in
 several files, cut from one file at the end."""
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
-from importlib import import_module
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+from headwise.app.workflows.table_output import import_library, write_workbook
 from headwise.core.config import JsonObject
 from headwise.core.errors import ConfigError
-from headwise.core.extras import install_line
 from headwise.core.file_lock import atomic_output
 from headwise.models.prediction_file import FORMATS, OutputError, reporting_write_errors
 
-TABLE_SUFFIXES = {".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow"}
+TABLE_SUFFIXES = {".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow", ".xlsx": "xlsx"}
 """The formats of tables, by file suffix."""
 PLACE = "{}"
 """Placeholder for the number of a file in the name of an output of several files."""
@@ -32,7 +31,7 @@ class TableOutput:
 
     Attributes:
         pattern: The file; with `{}` for the number of each of several files.
-        form: parquet or arrow; of several files also csv, tsv or jsonl.
+        form: parquet, arrow or xlsx; of several files also csv, tsv or jsonl.
         rows: The largest number of rows in a file; None for one file.
     """
 
@@ -56,7 +55,7 @@ class TableOutput:
             raise ConfigError(f"--shard-rows {rows}; expected 1 or more")
         if output is None:
             if rows is not None or form in TABLE_SUFFIXES.values():
-                raise ConfigError("Parquet and Arrow files, and several files, need --output")
+                raise ConfigError("Parquet, Arrow and Excel files, and several files, need --output")
             return None
         forms = TABLE_SUFFIXES | FORMATS
         if rows is not None and (output.is_dir() or not output.suffix):
@@ -76,7 +75,7 @@ class TableOutput:
 
     @property
     def is_table(self) -> bool:
-        """Whether the files are of Parquet or Arrow."""
+        """Whether the files are of Parquet, Arrow or Excel."""
         return self.form in TABLE_SUFFIXES.values()
 
     @property
@@ -100,11 +99,11 @@ class TableOutput:
         """Check that the output can be written.
 
         Raises:
-            ConfigError: pyarrow is needed, and not installed.
+            ConfigError: pyarrow or openpyxl is needed, and not installed.
             OutputError: HW601, it exists; HW604, its folder does not exist.
         """
         if self.is_table:
-            _import("pyarrow")
+            _import("pyarrow") if self.form != "xlsx" else import_library("openpyxl", "Excel workbooks")
         if not self.pattern.parent.is_dir():
             if self.pattern.parent.exists() or not self.pattern.parent.parent.is_dir():
                 raise OutputError(f"{self.pattern.parent} is not a folder; create it first", code="HW604")
@@ -143,6 +142,9 @@ class TableOutput:
 
     def _records_and_writer(self) -> tuple[Iterator[Any], Callable[[Path, Iterator[Any], int | None], int]]:
         """The records of the file of records, and the function that writes those of one file."""
+        if self.form == "xlsx":
+            names = [*dict.fromkeys(chain.from_iterable(_read_records(self.records)))]
+            return _read_records(self.records), partial(_write_sheet, names=names)
         if self.is_table:
             return _read_records(self.records), partial(
                 _write_part, form=self.form, schema=_schema_of(self.records)
@@ -153,10 +155,7 @@ class TableOutput:
 
 
 def _import(name: str) -> Any:
-    try:
-        return import_module(name)
-    except ImportError:
-        raise ConfigError(f"Parquet and Arrow files need pyarrow: {install_line('tables')}") from None
+    return import_library(name, "Parquet and Arrow files")
 
 
 def _read_records(file: Path) -> Iterator[JsonObject]:
@@ -197,6 +196,12 @@ def _write_rows(part: Path, rows: Iterator[bytes], most: int | None, header: byt
             file.write(row)
             count += 1
     return count
+
+
+def _write_sheet(part: Path, records: Iterator[JsonObject], most: int | None, names: Sequence[str]) -> int:
+    """Write up to `most` records to a workbook; returns how many there were."""
+    rows = ([record.get(name) for name in names] for record in islice(records, most))
+    return write_workbook(part, chain([names], rows)) - 1
 
 
 def _row_batches(records: Iterator[JsonObject]) -> Iterator[list[JsonObject]]:

@@ -47,6 +47,8 @@ class RowCounts:
     """Blank lines, which are no records."""
     cleaned: int = 0
     """Labels that lost invisible characters."""
+    corrected: int = 0
+    """Predictions that somebody changed, which are labels."""
 
 
 @dataclass

@@ -27,6 +27,7 @@ PROBABILITY_PREFIX, PROBABILITIES_FIELD = "probability:", "probabilities"
 _MEASURE = "(prob|proba|probability|p|score|confidence)"
 _BEFORE_LABEL = lazy_pattern(rf"^{_MEASURE}[_:. -]+", re.IGNORECASE)
 _AFTER_LABEL = lazy_pattern(rf"[_:. -]+{_MEASURE}$", re.IGNORECASE)
+_WRITTEN = (PROBABILITY_PREFIX, PROBABILITIES_FIELD)
 PREDICTION = "prediction"
 """The column of the predicted label that `headwise predict` writes."""
 CONFIDENCE_NAMES = ("confidence", "probability", "prob", "certainty")
@@ -223,7 +224,7 @@ def _numeric_column(
     tabular = tabular_names(sample, source)
     for name in names:
         if normal_name(name) in usual and name not in tabular:
-            if all(0 <= _number_or_nan(record.fields.get(name)) <= most for record in sample):
+            if all(0 <= number_or_nan(record.fields.get(name)) <= most for record in sample):
                 return name
             bounds = "from 0 to 1" if most == 1 else "of 0 or more"
             source.notes.append(f"the column {name!r} is passed over, as it has not only numbers {bounds}")
@@ -255,10 +256,15 @@ def choose_weight(
     return column
 
 
-def _number_or_nan(value: object) -> float:
-    """A number, or NaN."""
+_DECIMAL_COMMA = lazy_pattern(r"\s*(?:0,\d+|\d+,(?!\d{3}\s*$)\d+)(?:[eE][+-]?\d+)?\s*")
+
+
+def number_or_nan(value: object) -> float:
+    """A number, or NaN. It may have a decimal comma; the comma of `1,500` may separate thousands."""
+    text = as_text(value)
+    text = text.replace(",", ".") if _DECIMAL_COMMA.fullmatch(text) else text
     try:
-        return float("nan") if isinstance(value, bool) else float(as_text(value))
+        return float("nan") if isinstance(value, bool) else float(text)
     except ValueError:
         return float("nan")
 
@@ -266,7 +272,7 @@ def _number_or_nan(value: object) -> float:
 def _probability(value: object) -> float:
     """A probability, which may be spelt as yes or no; NaN for anything else."""
     spelling = as_text(value).strip().lower()
-    return float(spelling in YES) if spelling in YES | NO else _number_or_nan(value)
+    return float(spelling in YES) if spelling in YES | NO else number_or_nan(value)
 
 
 def read_soft_label(
@@ -287,7 +293,7 @@ def read_soft_label(
         by_label = by_label if isinstance(by_label, dict) else {}
         names, values = tuple(map(str, by_label)), list(by_label.values())
     raw = [as_text(value).strip() for value in values]
-    read = _number_or_nan if columns.confidence else _probability
+    read = number_or_nan if columns.confidence else _probability
     probabilities = np.array([read(value) for value in values], dtype=np.float64)
     wrong = ~((probabilities >= 0) & (probabilities <= 1 + TOLERANCE))  # NaN too
     problem = ""
@@ -305,7 +311,24 @@ def read_soft_label(
             advice = "--confidence-column none passes the column over"
         source.report_error("HW125", problem, record.line, expected=expected, advice=advice)
         return None
+    if corrected := _corrected_prediction(record, columns, names, probabilities):
+        source.counts.corrected += 1
+        return SoftLabel((corrected,), np.ones(1, dtype=np.float32))
     return SoftLabel(names, probabilities.astype(np.float32))
+
+
+def _corrected_prediction(
+    record: Record, columns: SoftLabelColumns, names: Sequence[str], probabilities: np.ndarray
+) -> str:
+    """The prediction of a record of `headwise predict`, if another label has the probability that stands
+    beside it: somebody has corrected it. "" for other records."""
+    predicted = as_text(record.fields.get(PREDICTION)).strip()
+    if not predicted or not any(name.startswith(_WRITTEN) for name in columns.shares):
+        return ""
+    distances = np.abs(probabilities - number_or_nan(record.fields.get("probability")))
+    if predicted in names and not distances[names.index(predicted)] > distances.min() + 1e-6:
+        return ""
+    return "" if np.isnan(distances).any() else predicted
 
 
 def read_weight(record: Record, name: str | None, source: DataSource) -> float | None:
@@ -313,7 +336,7 @@ def read_weight(record: Record, name: str | None, source: DataSource) -> float |
     invalid."""
     if name is None:
         return 1.0
-    weight = _number_or_nan(record.fields.get(name))
+    weight = number_or_nan(record.fields.get(name))
     if 0 <= weight < float("inf"):
         return weight
     problem = f"the weight is {as_text(record.fields.get(name))[:40]!r}"

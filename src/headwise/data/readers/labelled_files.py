@@ -114,6 +114,11 @@ def read_examples(
         source.notes.append(f"neutral trees or phrases (label 2) left out: {source.counts.neutral:,}")
     if source.counts.unlabelled:
         source.notes.append(f"texts without a label left out: {source.counts.unlabelled:,}")
+    if source.counts.corrected:
+        source.notes.append(
+            f"predictions that somebody has changed: {source.counts.corrected:,}; they are labels, and the "
+            "probabilities beside them do not count"
+        )
     note_left_out(source)
     counts = Counter(label for example in examples for label in example.labels)
     if form in GLUED_FORMATS and (glued := labels_with_words(counts)):

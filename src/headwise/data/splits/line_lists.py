@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from headwise.core.errors import ConfigError
 from headwise.data.columns.file_source import DataSource
+from headwise.data.columns.soft_label_columns import number_or_nan
 from headwise.data.errors import DataError
 from headwise.data.formats.csv import read_cells
 from headwise.data.items.examples import Example, writable_separator
@@ -23,8 +24,8 @@ def drop_listed_items(parts: DataParts, listed: str) -> tuple[DataParts, int]:
 
     Args:
         parts: The parts, read from files.
-        listed: A csv file with a column `line`, perhaps the `label` that is thought to be wrong, and, of
-            several training files, a column `file`.
+        listed: A csv or xlsx file with a column `line`, perhaps the `label` that is thought to be wrong,
+            and, of several training files, a column `file`.
 
     Raises:
         ConfigError: The items have no line numbers.
@@ -56,10 +57,7 @@ def reweight_listed_items(parts: DataParts, listed: str) -> tuple[DataParts, int
         name = next((name for name in WEIGHTS if name in row), None)
         if name is None:
             raise DataError("HW111", f"no column {WEIGHTS[0]!r} or {WEIGHTS[1]!r}", path=listed)
-        try:
-            weights[_place(item)] = weight = float(row[name])
-        except ValueError:
-            weight = -1.0
+        weights[_place(item)] = weight = number_or_nan(row[name])
         if not 0 <= weight < float("inf"):
             problem = f"the weight is {row[name][:40]!r}"
             raise DataError("HW126", problem, expected="a number, 0 or more", path=listed, line=line)
