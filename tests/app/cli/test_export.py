@@ -98,7 +98,7 @@ def test_the_command(run, model, table, tmp_path, graphs_once):
     assert "headwise predict x NEW_TEXTS" in out
     code, _, err = run("export", model, "x")
     assert (code, "[HW954]" in err) == (2, True)
-    assert run("export", model, "x", "--overwrite")[0] == 0
+    assert run("export", model, "--output", "x", "--overwrite")[0] == 0
     table(tmp_path / "in.csv", 40)
     for folder, output in ((model, "one.csv"), ("x", "other.csv")):
         assert run("predict", folder, "in.csv", "-o", output)[0] == 0

@@ -103,8 +103,8 @@ def test_reading_options(run, model, tmp_path):
         "predict", model, "in.csv", "--encoding", "latin-1", "--text-column", "b", "--delimiter", ";"
     )
     assert code == 0
-    assert out.startswith("a,b,prediction")
-    assert "w1 é,w2," in out
+    assert out.startswith("\ufeffa;b;prediction")
+    assert "w1 é;w2;" in out
 
 
 def test_many_unknown_words(run, model):

@@ -4,19 +4,30 @@ import re
 
 import pytest
 
-from headwise.app.cli.priors_command import summary
+from headwise.app.cli.priors_command import spelling, summary
 from headwise.core.errors import HeadwiseError
-from headwise.nn.priors import PRIORS, Window
+from headwise.nn.priors import PRIORS, Window, format_prior, parse_prior
 
 
 def test_lists_every_prior_on_a_line(run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     code, out, err = run("priors")
     assert (code, err) == (0, "")
-    names = [line.split()[0] for line in out.splitlines()]
-    assert names == [*PRIORS, "alibi"]
-    assert all(len(line.split()) > 5 for line in out.splitlines())
+    *lines, empty, _, example = out.splitlines()
+    assert [line.split()[0] for line in lines] == [*PRIORS, "alibi"]
+    assert all(len(line.split()) > 5 for line in lines)
     assert summary(Window) in out
+    assert not empty
+    assert "Written dilated(step, width=...)." in out
+    spellings = [*example.split('"')[1::2], "window(n/4)"]
+    assert [format_prior(parse_prior(text)) for text in spellings] == spellings
+
+
+def test_a_prior_is_written_with_its_defaults():
+    written = {name: spelling(prior).removeprefix("Written ")[:-1] for name, prior in PRIORS.items()}
+    assert written["forward"] == ""
+    for name in ("random-blocks", "word-distance", "tree-distance", "shaw", "kerple", "adaptive-span"):
+        assert parse_prior(written[name]) == PRIORS[name]()
 
 
 @pytest.mark.parametrize(("name", "begin"), [("a.html", "<!DOCTYPE html>"), ("b.SVG", "<svg ")])

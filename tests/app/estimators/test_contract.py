@@ -2,8 +2,10 @@
 
 import enum
 import pickle
+import re
 import warnings
 from collections.abc import Iterable
+from inspect import signature
 from multiprocessing.reduction import ForkingPickler
 from typing import get_type_hints
 
@@ -317,3 +319,23 @@ def test_another_default_device_changes_nothing(row, tiny, tmp_path):
     finally:
         torch.set_default_device(None)
     assert found == [plain(usual.predict(row.X))] * 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (
+            {"learning_rate": 1.0},
+            "pass recipe={'train': {'learning_rate': ...}}; its arguments are ",
+        ),
+        ({"base": "english"}, "pass recipe={'base': {SETTING: ...}}"),
+        (
+            {"epochs": 1, "max_iter": 3},
+            "no argument 'max_iter'; its arguments are callbacks, class_weight, encoder",
+        ),
+    ],
+)
+def test_an_unknown_argument_is_told_where_the_setting_belongs(arguments, hint):
+    with pytest.raises(TypeError, match=re.escape(hint)):
+        TextClassifier(**arguments)
+    assert "epochs" in signature(TextClassifier).parameters

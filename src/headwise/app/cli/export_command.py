@@ -15,8 +15,8 @@ from headwise.core.errors import ConfigError
 
 def export(
     model: ModelFolder,
-    output: OutputFile,
     /,
+    output: Annotated[OutputFile, Parameter(alias="-o")],
     *,
     format: Literal["onnx", "html"] = "onnx",
     without_encoder: Switch = False,

@@ -1,6 +1,7 @@
 """`headwise priors`: list the priors, draw them, and search the best ones for a file."""
 
 from collections.abc import Sequence
+from dataclasses import MISSING, fields, is_dataclass
 from inspect import getdoc
 from pathlib import Path
 from typing import Any
@@ -102,8 +103,10 @@ def priors(
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
     for name, prior in {**PRIORS, alibi.__name__: alibi}.items():
-        table.add_row(name, summary(prior))
+        table.add_row(name, f"{summary(prior)} {spelling(prior)}".rstrip())
     standard_output().print(table)
+    print("\nOne for each head:")
+    print('headwise train FILE --encoder.priors "window(3)" "forward + word-distance(0.5)"')
 
 
 def search_priors(
@@ -146,6 +149,24 @@ def search_priors(
     note(f"the winner is in {folder}: recipe.toml, winner.svg")
 
 
+_SPELLINGS = {"window": "window(3), window(n/4)", "sum": "forward + window(3)"}
+"""How priors are written whose arguments have no names."""
+
+
+def spelling(prior: Any) -> str:
+    """How a prior with arguments is written for `--encoder.priors`; "" for others."""
+    if not is_dataclass(prior) or not fields(prior):
+        return ""
+    shown = {"None": "...", "True": "true", "False": "false"}
+    defaults = {
+        field.name: "" if field.default is MISSING else str(field.default) for field in fields(prior)
+    }
+    arguments = [f"{name}={shown.get(value, value)}" if value else name for name, value in defaults.items()]
+    name = getattr(prior, "name", "")
+    written = _SPELLINGS.get(name) or f"{name}({', '.join(arguments)})"
+    return f"Written {written}."
+
+
 def summary(documented: object) -> str:
     """The first paragraph of a docstring, on one line."""
-    return " ".join((getdoc(documented) or "").split("\n\n")[0].split()).replace("`", "")
+    return " ".join((getdoc(documented) or "").split("\n\n")[0].split()).replace("`", "").rstrip(":")

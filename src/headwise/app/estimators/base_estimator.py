@@ -3,9 +3,10 @@
 import signal
 import tempfile
 import threading
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
+from functools import wraps
 from numbers import Integral
 from os import PathLike, fspath
 from pathlib import Path
@@ -17,7 +18,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from headwise.app.configuration import Sections, read_preset
+from headwise.app.configuration import SECTIONS, Sections, read_preset
 from headwise.app.estimators.estimator_inputs import Inputs, texts_of, warn_caller
 from headwise.app.reporter import Reporter
 from headwise.app.session import ModelSession
@@ -25,14 +26,16 @@ from headwise.app.training_request import resolve
 from headwise.artifacts import save_model
 from headwise.artifacts.model_card import model_html
 from headwise.artifacts.model_info import ModelInfo
-from headwise.core.config import JsonMapping, JsonObject, section_of
+from headwise.core.config import JsonMapping, JsonObject, field_types, section_of
 from headwise.core.errors import ConfigError, TrainingInterrupted
+from headwise.data.splits.split_config import SplitConfig
 from headwise.models.explanation import ExplanationList
 from headwise.models.novelty_evaluation import item_novelty
 from headwise.models.tasks import find_task
 from headwise.nn.encoders.encoder_configs import EncoderName
 from headwise.nn.networks.trained_models import ModelType
 from headwise.training.callbacks import EpochReport, TrainingCallback, check_callbacks, notifying
+from headwise.training.settings import TrainConfig
 
 _TRAINING_LOCK = threading.Lock()
 """Training draws from PyTorch's global random generator: fits in parallel threads would not be
@@ -87,6 +90,11 @@ class TextEstimator(BaseEstimator, Generic[ModelType]):
         self.random_state = random_state
         self.verbose = verbose
         self.callbacks = callbacks
+
+    def __init_subclass__(cls, **kwargs: Any):
+        super().__init_subclass__(**kwargs)
+        if (constructor := cls.__dict__.get("__init__")) is not None:
+            setattr(cls, "__init__", _with_advice(constructor))  # noqa: B010
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters by name; `deep` also gives the settings of a recipe that is a dictionary, as
@@ -269,6 +277,26 @@ class _CallerWarnings(Reporter):
 
 
 _RECIPE = "recipe__"
+
+
+def _with_advice(constructor: Callable[..., None]) -> Callable[..., None]:
+    """A constructor whose error about an unknown argument says where the setting belongs."""
+
+    @wraps(constructor)
+    def construct(self: TextEstimator, *args: object, **arguments: object) -> None:
+        names = self._get_param_names()
+        if wrong := next((name for name in arguments if name not in names), None):
+            sections = {"train": TrainConfig, "split": SplitConfig}
+            section = next((name for name in sections if wrong in field_types(sections[name])), None)
+            hint = ""
+            if section or wrong in SECTIONS:
+                value = f"{{{wrong!r}: ...}}" if section else "{SETTING: ...}"
+                hint = f"; pass recipe={{{(section or wrong)!r}: {value}}}"
+            expected = f"its arguments are {', '.join(names)}"
+            raise TypeError(f"{type(self).__name__} has no argument {wrong!r}{hint}; {expected}")
+        constructor(self, *args, **arguments)
+
+    return construct
 
 
 def _settings_by_name(sections: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
