@@ -151,19 +151,30 @@ def test_what_cannot_be_registered_says_why(name, config, message):
         register(name, config)
 
 
-def test_an_encoder_that_returns_something_else_is_named():
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda encoded: encoded.tokens, "the encoder bare returned Ragged; expected an Encoded"),
+        (
+            lambda encoded: Encoded(encoded.tokens.with_values(encoded.tokens.values[:, 1:])),
+            r"returned Encoded with states \[\d+, 63\]; expected .* a state for each word, \[\d+, 64\]",
+        ),
+        (lambda encoded: Encoded(encoded.tokens[:1]), r"with states \[\d, 64\]; expected"),
+    ],
+)
+def test_an_encoder_that_returns_something_else_is_named(change, message):
     @dataclass(frozen=True)
     class BareConfig(GatedConfig):
         """As its parent."""
 
     class Bare(Gated):
         def forward(self, x: Ragged) -> Encoded:
-            return super().forward(x).tokens
+            return change(super().forward(x))
 
     register("bare", BareConfig)(Bare)
     try:
-        with pytest.raises(ConfigError, match="the encoder bare returned a Ragged; expected an Encoded"):
-            TextClassifier(encoder="bare", epochs=1).fit(TEXTS, LABELS)
+        with pytest.raises(ConfigError, match=message):
+            TextClassifier(encoder="bare", epochs=1, recipe={"encoder": {"width": 64}}).fit(TEXTS, LABELS)
     finally:
         ENCODERS.pop("bare"), ENCODER_CONFIGS.pop("bare")
 

@@ -16,7 +16,7 @@ from headwise.nn.embeddings.pretrained import PretrainedEmbedding
 from headwise.nn.embeddings.word_embedding import WordEmbedding
 from headwise.nn.encoders import ENCODERS
 from headwise.nn.encoders.encoder import Encoded, mark_names, text_matrices, tree_use
-from headwise.nn.encoders.encoder_configs import encoder_name
+from headwise.nn.encoders.encoder_configs import encoder_name, output_width
 from headwise.nn.encoders.long_texts import encode_in_windows
 from headwise.nn.networks.base_model import BaseModel
 from headwise.nn.networks.model_config import ModelConfig
@@ -105,12 +105,14 @@ class WordModel(BaseModel):
     def encode_words(self, words: Ragged) -> Encoded:
         """Word vectors -> states of words; long texts are read in windows."""
         encoded = encode_in_windows(self.encoder, words, *self.window)
-        if not isinstance(encoded, Encoded):  # one of the user's own
-            raise ConfigError(
-                f"the encoder {encoder_name(self.config.encoder)} returned a {type(encoded).__name__}; "
-                "expected an Encoded (headwise.nn.encoders) with a state for each word"
-            )
-        return encoded
+        expected = len(words.values), output_width(self.config.encoder)
+        if isinstance(encoded, Encoded) and encoded.tokens.values.shape == expected:
+            return encoded
+        states = f" with states {[*encoded.tokens.values.shape]}" if isinstance(encoded, Encoded) else ""
+        raise ConfigError(  # one of the user's own
+            f"the encoder {encoder_name(self.config.encoder)} returned {type(encoded).__name__}{states}; "
+            f"expected an Encoded (headwise.nn.encoders) with a state for each word, {[*expected]}"
+        )
 
     @cached_property
     def window(self) -> tuple[int, int]:
