@@ -20,6 +20,7 @@ from headwise.app.serve.http_app import create_app, is_local
 from headwise.app.serve.serve_errors import RequestError
 from headwise.app.serve.word_budget import WordBudget
 from headwise.app.workflows.export import export_model
+from headwise.data.errors import DataError
 
 from .conftest import LABELS, TEXTS
 
@@ -143,6 +144,14 @@ def test_a_tagger_explains_in_time_with_the_square_of_the_words(small_tagger):
         assert client.post("/explain", json={"records": [sentence]}).status_code == status
         assert client.post("/predict", json={"texts": ["Oslo" + " a" * (words - 1)]}).status_code == 200
     assert client.post("/explain", json={"texts": ["a " * 301]}).status_code == 413
+
+
+def test_a_tagger_reads_texts_and_words_in_one_request(small_tagger):
+    answering = ModelService(small_tagger)
+    records = [{"tokens": ["Oslo"]}, {"text": "to Oslo"}, {"id": 3, "tokens": ["a", "Oslo"]}, {"text": "b"}]
+    assert answering.predict(records) == [answering.predict([record])[0] for record in records]
+    with pytest.raises(DataError, match="the request:3: no field"):
+        answering.predict([*records[:2], {}, {"tokens": ["a"]}])
 
 
 @pytest.mark.parametrize("kind", [None, "text/plain", "application/x-www-form-urlencoded"])

@@ -259,9 +259,28 @@ class ModelService:
         return [read[number] for number in range(len(requests))]
 
     def _read(self, records: Sequence[JsonMapping]) -> list[InputRow[Any]]:
-        """The records as rows of the model's item type."""
+        """The records as rows of the model's item type. A tagger finds texts and words by different columns:
+        records of both kinds are read one kind after the other."""
+        words = [(self.reading.get("token_column") or "tokens") in record for record in records]
+        if not self.item_type.has_tags or len({*words}) < 2:
+            return self._read_alike(records)
+        rows = list[InputRow[Any]]()
+        for kind in (
+            False,
+            True,
+        ):  # in place of the others are blank lines, so that records keep their numbers
+            rows += self._read_alike(
+                [
+                    record if has_words == kind else None
+                    for record, has_words in zip(records, words, strict=True)
+                ]
+            )
+        return sorted(rows, key=lambda row: row.line)
+
+    def _read_alike(self, records: Sequence[JsonMapping | None]) -> list[InputRow[Any]]:
+        """The records as rows, without those that are None."""
         form = "jsonl" if self.item_type.sides else "csv"  # bags are read from csv only
-        text = _csv_content(records) if form == "csv" else _jsonl_content(records)
+        text = _jsonl_content(records) if form == "jsonl" else _csv_content([one or {} for one in records])
         # Unpaired surrogates are passed on: the reader rejects them with a message.
         with _temporary_file(text.encode("utf-8", errors="surrogatepass"), form) as path:
             try:
@@ -322,10 +341,11 @@ def _in_memory() -> int | None:
         return None
 
 
-def _jsonl_content(records: Sequence[JsonMapping]) -> str:
-    """The records as the content of a jsonl file."""
+def _jsonl_content(records: Sequence[JsonMapping | None]) -> str:
+    """The records as the content of a jsonl file, with a blank line for None."""
     try:
-        return "".join(json.dumps(record, allow_nan=False) + "\n" for record in records)
+        lines = ["" if record is None else json.dumps(record, allow_nan=False) for record in records]
+        return "".join(f"{line}\n" for line in lines)
     except ValueError:
         raise RequestError(f"{REQUEST}: a number that JSON does not have (NaN, Infinity)") from None
 
