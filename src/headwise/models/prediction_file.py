@@ -1,5 +1,6 @@
 """Prediction files: formats, columns and records, and opening them for writing."""
 
+import csv
 import json
 import sys
 from collections.abc import Generator, Iterable, Mapping, Sequence
@@ -352,6 +353,38 @@ class RecordLayout:
         return written.shape == prediction.shape and bool(
             np.abs(written - prediction).max(initial=0) <= TOLERANCE
         )
+
+    def marks_agree(self, record: str, start: str) -> bool:
+        """Whether the mark `unsure` of a record that begins with `start` is that of the threshold.
+
+        Raises:
+            ValueError, KeyError, IndexError: The record has another layout.
+        """
+        if self.form == "jsonl":
+            fields = json.loads(record)
+            probability, mark = fields[self.added[1]], fields[self.added[2]]
+        else:
+            _, probability, mark, *_ = self._cells_of(record.removeprefix(start))
+            probability, mark = float(probability.replace(",", ".")), mark == "true"
+        return self._mark_agrees(probability, mark)
+
+    def _mark_agrees(self, probability: float, mark: bool) -> bool:
+        least = self.least or 0.0
+        return (probability < least) == mark or abs(probability - least) < TOLERANCE
+
+    def _cells_of(self, record: str) -> list[str]:
+        """The cells of a record of csv, which may be longer than Python's reader takes by default.
+
+        Raises:
+            ValueError: It is no such record.
+        """
+        limit = csv.field_size_limit(max(len(record), csv.field_size_limit()))
+        try:
+            return next(csv.reader([record], delimiter=self._delimiter))
+        except csv.Error as error:
+            raise ValueError(str(error)) from None
+        finally:
+            csv.field_size_limit(limit)
 
     @property
     def _delimiter(self) -> str:

@@ -4,7 +4,6 @@ A predictor computes the predictions of a batch; its layout turns each into a re
 Those of single labels are in `headwise.models.predictor`.
 """
 
-import csv
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -253,19 +252,10 @@ class TagLayout(_SingleRecords):
             return False
         return bool(np.abs(shares - np.array(tagged.probabilities)).max(initial=0) <= TOLERANCE)
 
-    def _cells_of(self, record: str) -> list[str]:
-        """The cells of a record of csv, which may be longer than Python's reader takes by default.
-
-        Raises:
-            ValueError: It is no such record.
-        """
-        limit = csv.field_size_limit(max(len(record), csv.field_size_limit()))
-        try:
-            return next(csv.reader([record], delimiter=self._delimiter))
-        except csv.Error as error:
-            raise ValueError(str(error)) from None
-        finally:
-            csv.field_size_limit(limit)
+    def marks_agree(self, record: str, start: str) -> bool:
+        is_csv = self.form == "csv"
+        spans = json.loads(self._cells_of(record)[-1]) if is_csv else [*json.loads(record).values()][-1]
+        return all(self._mark_agrees(span["probability"], span[_UNSURE]) for span in spans)
 
 
 def _document(item: Any) -> str:

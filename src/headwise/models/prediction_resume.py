@@ -6,6 +6,7 @@ batches, so that the file is byte for byte the one of an uninterrupted run.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -119,6 +120,10 @@ def _check_fields(
         complete = record.endswith(b"\n")
         if not (record.startswith(start) or (not complete and start.startswith(record))):
             raise _mismatch(path, f"its record {number:,} is not line {row.line} of the input")
+        if layout.least is not None and complete:
+            with suppress(ValueError, KeyError, IndexError):  # another layout, which is reported below
+                if not layout.marks_agree(record.decode(), start.decode()):
+                    raise _mismatch(path, f"its record {number:,} was marked by another --unsure")
 
 
 def _check_model(

@@ -234,3 +234,17 @@ def test_what_another_has_written_by_now_stays(run, model, table, tmp_path, monk
     code, _, err = run("predict", model, "in.csv", "-o", "out.csv")
     assert (code, "[HW601]" in err) == (2, True)
     assert (tmp_path / "out.csv").read_text() == "of another process"
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_marks_of_another_threshold_are_not_mixed(run, model, whole, tmp_path, form):
+    chances = sorted(json.loads(line)["probability"] for line in whole("jsonl").splitlines())
+    middle = f"{chances[30]:.6f}"
+    arguments = ("predict", model, "in.csv", "-o", f"out.{form}")
+    assert run(*arguments, "--unsure", middle)[0] == 0
+    content = (tmp_path / f"out.{form}").read_bytes()
+    (tmp_path / f"out.{form}").write_bytes(content[: len(content) // 2])
+    code, _, err = run(*arguments, "--unsure", f"{chances[-1] + 0.01:.6f}", "--resume")
+    assert (code, "was marked by another --unsure" in err) == (2, True), err
+    assert run(*arguments, "--unsure", middle, "--resume")[0] == 0
+    assert (tmp_path / f"out.{form}").read_bytes() == content

@@ -5,6 +5,8 @@ import shutil
 
 import pytest
 
+from headwise.models import prediction_resume as resume
+
 SMALL = [
     *("--epochs", "3", "--words.vector-size", "16", "--encoder.width", "16", "--encoder.heads", "2"),
     *("--encoder.head-size", "8", "--encoder.layers", "1", "--learning-rate", "0.01"),
@@ -51,6 +53,19 @@ def test_texts_are_predicted_with_their_characters(run, tagger, tmp_path):
         assert first["text"][span["start"] : span["end"]] == span["text"]
         assert 0 < span["probability"] <= 1
     assert second["words"] == second["spans"] == []
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_marked_spans_of_another_threshold_are_not_mixed(run, tagger, tmp_path, monkeypatch, form):
+    monkeypatch.setattr(resume, "CHUNK_ROWS", 8)
+    arguments = ("predict", "m", "t.conll", "-o", f"p.{form}")
+    assert run(*arguments, "--unsure", "0.01")[0] == 0
+    content = (tmp_path / f"p.{form}").read_bytes()
+    (tmp_path / f"p.{form}").write_bytes(content[: len(content) // 2])
+    assert b"PER" in content
+    assert "marked by another --unsure" in run(*arguments, "--unsure", "1", "--resume")[2]
+    assert run(*arguments, "--unsure", "0.01", "--resume")[0] == 0
+    assert (tmp_path / f"p.{form}").read_bytes() == content
 
 
 def test_sentences_are_predicted_word_by_word(run, tagger, tmp_path):

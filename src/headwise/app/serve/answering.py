@@ -259,22 +259,15 @@ class ModelService:
         return [read[number] for number in range(len(requests))]
 
     def _read(self, records: Sequence[JsonMapping]) -> list[InputRow[Any]]:
-        """The records as rows of the model's item type. A tagger finds texts and words by different columns:
-        records of both kinds are read one kind after the other."""
+        """The records as rows of the model's item type. A tagger reads texts and words one kind after the
+        other."""
         words = [(self.reading.get("token_column") or "tokens") in record for record in records]
         if not self.item_type.has_tags or len({*words}) < 2:
             return self._read_alike(records)
         rows = list[InputRow[Any]]()
-        for kind in (
-            False,
-            True,
-        ):  # in place of the others are blank lines, so that records keep their numbers
-            rows += self._read_alike(
-                [
-                    record if has_words == kind else None
-                    for record, has_words in zip(records, words, strict=True)
-                ]
-            )
+        for kind in (False, True):  # None in place of the others: records keep their numbers
+            pairs = zip(records, words, strict=True)
+            rows += self._read_alike([record if has_words == kind else None for record, has_words in pairs])
         return sorted(rows, key=lambda row: row.line)
 
     def _read_alike(self, records: Sequence[JsonMapping | None]) -> list[InputRow[Any]]:
