@@ -141,7 +141,10 @@ def test_notes_name_the_part_where_there_are_several(files):
     assert notes[0] == "train: format csv guessed from the suffix .csv - override with --format"
     assert parts.split_note.startswith("train: split into")
     assert not any("split into" in note for note in notes)
-    assert any(note.startswith("test: columns guessed") for note in notes)
+    assert any(note.startswith("train: columns guessed") for note in notes)
+    assert any(
+        note.startswith("test: columns as in training: text='text', label='labels'") for note in notes
+    )
 
 
 def test_many_whole_numbers_as_labels_are_told(tmp_path):
@@ -342,3 +345,26 @@ def test_tags_that_mark_spans_in_one_file_only(tmp_path, first):
     with pytest.raises(HeadwiseError, match=r"dev\.tsv:1: the tag '.*PER' marks (a|no) span") as caught:
         tagged_parts(tmp_path, *(files if first == "spans" else reversed(files)))
     assert caught.value.code == "HW140"
+
+
+def test_dev_and_test_files_are_read_by_the_columns_of_training(tmp_path):
+    """In the dev file alone, the titles look more like the texts, and the votes more like the labels."""
+
+    def write(name, rows, header="title,body,label,vote"):
+        (tmp_path / name).write_text("\n".join([header, *rows]) + "\n")
+        return str(tmp_path / name)
+
+    topics = ("cats", "dogs")
+    body = "a long body of {} that is about {} and more"
+    train = write(
+        "a.csv", [f"topic {n % 9},{body.format(n, topics[n % 2])},{n % 2},{n}" for n in range(60)]
+    )
+    title = "a title that is longer than its body {}"
+    dev = write("dev.csv", [f"{title.format(n)},about {topics[n % 2]},{n % 2},{n % 3}" for n in range(20)])
+    other = write("test.csv", [f"it is about {topics[n % 2]},{n % 2}" for n in range(20)], "review,label")
+    parts = read_parts(ITEM_TYPES_BY_TASK["classify"], train, dev, other)
+    assert {item.text for item in parts.dev} == {"about cats", "about dogs"}
+    assert len(parts.test) == 20  # columns of other names are guessed
+    files = doctor_files([train, dev, other]).files
+    columns = [(file.text_column, file.label_column) for file in files]
+    assert columns == [("body", "label"), ("body", "label"), ("review", "label")]

@@ -20,6 +20,7 @@ from headwise.data.errors import DataError
 from headwise.data.formats import FORMATS
 from headwise.data.items.item_type import ItemType
 from headwise.data.readers.file_preview import read_preview
+from headwise.data.readers.file_sets import training_columns_note
 from headwise.data.readers.labelled_files import find_format
 
 _TEXT_OPTIONS = {
@@ -96,11 +97,7 @@ def reading_options_as_trained(
             taken.add(column)
     if not matched:
         return dict(reading), ()
-    description = ", ".join(
-        f"{option.removesuffix('_column')}={name!r}" for option, name in matched.items()
-    )
-    flags = "/".join(f"--{option.replace('_', '-')}" for option in matched)
-    return {**reading, **matched}, (f"columns as in training: {description} - override with {flags}",)
+    return {**reading, **matched}, (training_columns_note(matched),)
 
 
 def label_column(info: ModelInfo, names: Sequence[str]) -> str | None:

@@ -92,7 +92,7 @@ def test_an_interrupted_output_is_gone_on_with(run, tagger, tmp_path):
 
 
 def test_outputs_that_cannot_be_written(run, tagger):
-    code, _, err = run("predict", "m", "t.conll", "-o", "p.xlsx")
+    code, _, err = run("predict", "m", "t.conll", "-o", "p.docx")
     assert (code, "HW605" in err) == (2, True)
     code, _, err = run("predict", "m", "t.conll", "--format-out", "tsv")
     assert (code, "expected jsonl, csv, conll" in err) == (2, True)

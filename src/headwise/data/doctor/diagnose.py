@@ -76,7 +76,7 @@ def diagnose(item_type: ItemType, paths: Sequence[Files], options: Any = None) -
     for role, path in zip(guess_roles([*map(first_path, paths)]), paths, strict=True):
         errors: list[DataError] = []
         try:
-            data = _examine_file(item_type, path, options, errors, schema)
+            data = _examine_file(item_type, path, options, errors, schema, files.get("train"))
             files[role] = CheckedFile(role, data, item_type)
             schema = item_type.schema(data) if schema is None else schema
         except DataError as error:
@@ -119,16 +119,22 @@ def guess_roles(paths: Sequence[str]) -> list[str]:
 
 
 def _examine_file(
-    item_type: ItemType, path: Files, options: Any, errors: list[DataError], schema: Any
+    item_type: ItemType,
+    path: Files,
+    options: Any,
+    errors: list[DataError],
+    schema: Any,
+    training: CheckedFile | None,
 ) -> Any:
+    further = {"schema": schema, "examine": True, "training": None if training is None else training.data}
     try:
-        return read_files_as_one(item_type, path, options, errors.append, schema=schema, examine=True)
+        return read_files_as_one(item_type, path, options, errors.append, **further)
     except DataError as error:
         if error.code != "HW105" or read_once(first_path(path)) or not hasattr(options, "encoding_errors"):
             raise
         errors[:] = [error]
     options = replace(options, encoding_errors="replace")
-    return read_files_as_one(item_type, path, options, errors.append, schema=schema, examine=True)
+    return read_files_as_one(item_type, path, options, errors.append, **further)
 
 
 def _error_findings(errors: Sequence[DataError]) -> list[Finding]:

@@ -13,7 +13,8 @@ from headwise.core.text_normalization import without_invisible
 from headwise.data.columns.cell_values import as_text
 from headwise.data.columns.file_source import DataSource
 from headwise.data.errors import DataError, OnError, raise_error
-from headwise.data.files.file_lists import FileLine, Files
+from headwise.data.files.compression import read_once
+from headwise.data.files.file_lists import FileLine, Files, paths_of
 from headwise.data.findings import abbreviate
 from headwise.data.formats import FORMATS
 from headwise.data.items.dataset import InputRow, InputRows
@@ -60,7 +61,7 @@ def clean_label(value: object, source: DataSource) -> str:
     return sys.intern(str(label))
 
 
-_SUFFIX, _NO_ROWS = "_column", "HW113"
+_SUFFIX, _NO_COLUMN, _NO_ROWS = "_column", "HW111", "HW113"
 
 
 def read_files_as_one(
@@ -71,6 +72,7 @@ def read_files_as_one(
     *,
     schema: Any = None,
     examine: bool = False,
+    training: Any = None,
 ) -> Any:
     """Read one file or several with labels into memory; see `ItemType.read`.
 
@@ -84,10 +86,23 @@ def read_files_as_one(
         on_error: See `ItemType.read`.
         schema: See `ItemType.read`.
         examine: Read for the doctor.
+        training: The training data: the files have its columns, as far as they have columns of their names.
 
     Raises:
         DataError: HW111, the columns of a file are not those of the first; and as `ItemType.read`.
     """
+    if training is not None and not any(map(read_once, paths_of(files))):
+        options = item_type.options() if options is None else options
+        named = _with_columns(options, training)
+        try:
+            data = read_files_as_one(item_type, files, named, on_error, schema=schema, examine=examine)
+        except DataError as error:
+            if error.code != _NO_COLUMN:
+                raise
+        else:
+            before = vars(options)
+            columns = {option: name for option, name in vars(named).items() if name != before[option]}
+            return replace(data, notes=(*data.notes, training_columns_note(columns))) if columns else data
     read = item_type.examine if examine else item_type.read
     if isinstance(files, str):
         return read(files, options, on_error, schema=schema)
@@ -157,9 +172,16 @@ def _placed(rows: InputRows) -> Iterator[InputRow[Any]]:
         yield replace(row, line=line, item=replace(row.item, line=line))
 
 
+def training_columns_note(columns: Mapping[str, object]) -> str:
+    """A note on the columns, by the options that name them, which are those of the training data."""
+    shown = ", ".join(f"{option.removesuffix(_SUFFIX)}={name!r}" for option, name in columns.items())
+    flags = "/".join(f"--{option.replace('_', '-')}" for option in columns)
+    return f"columns as in training: {shown} - override with {flags}"
+
+
 def _with_columns(options: Any, data: Any) -> Any:
     """Reading options that name the columns of a table that has been read, as far as none was named."""
-    if not _is_table(data.format):
+    if not _is_table(getattr(data, "format", "")):
         return options
     names = {
         option.name: name

@@ -204,7 +204,8 @@ class _PartReading:
         """Read the file of a part."""
         item_type, label_type = self.item_type, self.item_type.label_type
         options = item_type.part_options(self.options, name, self.cut)
-        data = read_files_as_one(item_type, path, options, schema=self.schema)
+        training = self.files.get("train")
+        data = read_files_as_one(item_type, path, options, schema=self.schema, training=training)
         if parse_file is not None:
             if reader is None:
                 raise item_type.no_parses_error()
