@@ -14,17 +14,17 @@ LENGTH = 32
 
 def pictures() -> dict[str, str]:
     """The SVG texts by file name."""
-    found = {
+    images = {
         f"ms-trans-layer-{layer}.svg": draw(
             allocate_scales(layer, 3, 10, SCALES, 0.5), LENGTH, f"MS-Transformer, layer {layer} of 3"
         )
         for layer in (1, 2, 3)
     }
-    some = [
+    shown_priors = [
         *(Everything(), Window(width=5), Window(fraction=1 / 4), Forward(), Backward()),
         *(WordDistance(0.3), Forward() + WordDistance(0.3)),
     ]
-    return found | {"priors.svg": draw(some, 16), "tagging-curves.svg": tagging_curves()}
+    return images | {"priors.svg": draw(shown_priors, 16), "tagging-curves.svg": tagging_curves()}
 
 
 def tagging_curves() -> str:
@@ -33,7 +33,7 @@ def tagging_curves() -> str:
     from benchmarks.papers.tagging_curves import TaggingCurves, picture
 
     bench = TaggingCurves()
-    return picture(bench.found(list(bench.paper), list(bench.systems)), "conll2003")
+    return picture(bench.current_runs(list(bench.paper), list(bench.systems)), "conll2003")
 
 
 if __name__ == "__main__":

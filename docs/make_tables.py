@@ -127,11 +127,15 @@ def set_tasks() -> str:
             continue
         steps = f"{run['steps']:,} ({run['processor_seconds'] / 60:.0f} min)"
         for score, value in run["scores"].items():
-            beside = {name: values.get(score) for name, values in run["references"].items()}
-            told = ", ".join(f"{name} {value:.4g}" for name, value in beside.items() if value is not None)
+            scores = {name: values.get(score) for name, values in run["references"].items()}
+            references = ", ".join(
+                f"{name} {value:.4g}" for name, value in scores.items() if value is not None
+            )
             paper = run["paper"].get(score)
             named = [run["task"], f"`{run['model']}`", str(run["seed"]), score, steps]
-            rows.append([*named, f"{value:.4f}", "-" if paper is None else f"{paper:.4f}", told or "-"])
+            rows.append(
+                [*named, f"{value:.4f}", "-" if paper is None else f"{paper:.4f}", references or "-"]
+            )
     head = ["task", "model", "seed", "score", "steps (processor time)", "ours", "paper", "references"]
     return table(head, rows)
 
@@ -139,13 +143,13 @@ def set_tasks() -> str:
 def speed() -> str:
     """The ratios of benchmarks/speed/speed.py with their targets, where it has been run."""
     rows, machines = [], {}
-    for part, found in speed_parts().items():
-        machine = found["environment"]
-        training = " --training" * bool(found["details"].get("training"))
-        quick = "--quick " * any(note.startswith("quick") for note in found["notes"])
+    for part, measurement in speed_parts().items():
+        machine = measurement["environment"]
+        training = " --training" * bool(measurement["details"].get("training"))
+        quick = "--quick " * any(note.startswith("quick") for note in measurement["notes"])
         rounds = f" --rounds {machine['rounds']}" if "rounds" in machine else ""
         command = f"`{quick}--only {part} --threads {machine['threads']}{rounds}{training}`"
-        rows += [[row["what"], number(row), bar(row), command] for row in found["rows"]]
+        rows += [[row["what"], number(row), bar(row), command] for row in measurement["rows"]]
         name = (
             f"{machine['processor']}, {machine['threads']} of {machine['cores']} cores, "
             f"{machine['clock']}, load {machine['load']:.1f}, torch {machine['torch']}"
@@ -153,8 +157,8 @@ def speed() -> str:
         machines.setdefault(name, []).append(part)
     if not rows:
         return "\nNot measured yet.\n\n"
-    told = [f"{', '.join(parts)}: {name}." for name, parts in machines.items()]
-    return table(["what", "measured", "target", "command"], rows) + "\n".join(told) + "\n\n"
+    machine_notes = [f"{', '.join(parts)}: {name}." for name, parts in machines.items()]
+    return table(["what", "measured", "target", "command"], rows) + "\n".join(machine_notes) + "\n\n"
 
 
 def number(row: dict[str, Any]) -> str:
@@ -174,7 +178,7 @@ def growth() -> str:
     if not cases:
         return "\nNot measured yet.\n\n"
     systems = list(dict.fromkeys(case["system"] for case in cases))
-    found = {(case["words"], case["system"]): case for case in cases}
+    cases_by_key = {(case["words"], case["system"]): case for case in cases}
 
     def cell(case: dict[str, Any] | None) -> str:
         if case is None:
@@ -183,8 +187,8 @@ def growth() -> str:
         return f"{case['microseconds_per_word']:,.0f}" + (f" / {peak:.0f}" if peak else "")
 
     rows = [
-        [f"{length:,}", *(cell(found.get((length, system))) for system in systems)]
-        for length in sorted({length for length, _ in found})
+        [f"{length:,}", *(cell(cases_by_key.get((length, system))) for system in systems)]
+        for length in sorted({length for length, _ in cases_by_key})
     ]
     return table(["words of a text", *systems], rows)
 
@@ -212,15 +216,15 @@ def choice() -> str:
     cases = measured["details"]["banded_over_sdpa"]
     widths = {case["prior"]: [int(n) for n in re.findall(r"\d+", case["prior"])] for case in cases}
     priors = sorted(widths, key=lambda prior: widths[prior] or [sys.maxsize])
-    found = {
+    ratios = {
         (case["head_size"], case["words"], case["prior"]): "{forward:.2f} / {and backward:.2f}".format(
             **case
         )
         for case in cases
     }
     rows = [
-        [str(size), f"{words:,}", *(found.get((size, words, prior), "-") for prior in priors)]
-        for size, words in dict.fromkeys((size, words) for size, words, _ in found)
+        [str(size), f"{words:,}", *(ratios.get((size, words, prior), "-") for prior in priors)]
+        for size, words in dict.fromkeys((size, words) for size, words, _ in ratios)
     ]
     return table(["head size", "words of a text", *(f"`{prior}`" for prior in priors)], rows)
 
@@ -242,7 +246,7 @@ def papers(name: str) -> str:
 def runs_of(benchmark: type) -> Any:
     """The runs of a benchmark's systems, which several tables show."""
     bench = benchmark()
-    return bench.found(list(bench.paper), list(bench.systems))
+    return bench.current_runs(list(bench.paper), list(bench.systems))
 
 
 def learning_curves(rival: str) -> str:
@@ -250,8 +254,8 @@ def learning_curves(rival: str) -> str:
     sys.path.insert(0, str(BENCHMARKS.parent))
     from benchmarks.papers.learning_curves import LearningCurves, accuracies, gains
 
-    found = runs_of(LearningCurves)
-    return table(*(gains(found, rival) if rival else accuracies(found)))
+    by_task = runs_of(LearningCurves)
+    return table(*(gains(by_task, rival) if rival else accuracies(by_task)))
 
 
 def tagging_curves(rival: str) -> str:
@@ -259,8 +263,8 @@ def tagging_curves(rival: str) -> str:
     sys.path.insert(0, str(BENCHMARKS.parent))
     from benchmarks.papers.tagging_curves import TaggingCurves, gains, scores
 
-    found = runs_of(TaggingCurves)
-    return table(*(gains(found, rival) if rival else scores(found)))
+    by_task = runs_of(TaggingCurves)
+    return table(*(gains(by_task, rival) if rival else scores(by_task)))
 
 
 def going_on_taggers() -> str:
@@ -274,16 +278,16 @@ def going_on_taggers() -> str:
 
 def baselines() -> str:
     """What benchmarks/defaults/default.py has measured with few labels: means over sets, by system."""
-    found, tables = default_runs()
-    head, rows = tables.mean_accuracies(found, FEW_TEXTS, list(BASELINES))
+    results, tables = default_runs()
+    head, rows = tables.mean_accuracies(results, FEW_TEXTS, list(BASELINES))
     return table(head, [[BASELINES[system], *cells] for system, *cells in rows])
 
 
 def differences() -> str:
     """The default minus its rivals with few labels, paired by set."""
-    found, tables = default_runs()
+    results, tables = default_runs()
     head = ["texts", "headwise minus", "points", "95 % interval", "sets", "worst set"]
-    return table(head, tables.gap_rows(found, FEW_TEXTS, ["best linear", "minilm"]))
+    return table(head, tables.gap_rows(results, FEW_TEXTS, ["best linear", "minilm"]))
 
 
 def default_runs() -> tuple[Any, Any]:
@@ -311,11 +315,11 @@ def tagging() -> str:
     from benchmarks.papers.tagging import PAPER, Tagging, row_of
 
     rows = []
-    for name, own in Tagging().found(list(TAGGED), Tagging.systems).items():
+    for name, by_system in Tagging().current_runs(list(TAGGED), Tagging.systems).items():
         first = TAGGED[name]
-        for system, found in own.items():
-            if found:
-                *cells, seconds, _ = row_of(found, PAPER[name].get(system))
+        for system, runs in by_system.items():
+            if runs:
+                *cells, seconds, _ = row_of(runs, PAPER[name].get(system))
                 rows.append([first, system, *cells, f"{int(seconds) / 60:.0f}"])
                 first = ""
     return table(["data", "system", "test", "seeds", "paper", "minutes to train"], rows)
@@ -339,15 +343,15 @@ def multiple_instance() -> str:
         return "\nNot measured yet.\n\n"
     rows = []
     for source, models in json.loads(path.read_text(encoding="utf-8"))["sets"].items():
-        for model, own in models.items():
-            spread = "" if own["deviation"] is None else f" ± {100 * own['deviation']:.1f}"
-            size = "-" if own["parameters"] is None else f"{own['parameters']:,}"
-            accuracy = f"{100 * own['accuracy']:.1f}{spread}"
+        for model, row in models.items():
+            spread = "" if row["deviation"] is None else f" ± {100 * row['deviation']:.1f}"
+            size = "-" if row["parameters"] is None else f"{row['parameters']:,}"
+            accuracy = f"{100 * row['accuracy']:.1f}{spread}"
             ahead = (
-                "-" if own.get("ahead") is None else "{:+.1f} ({:+.1f} to {:+.1f})".format(*own["ahead"])
+                "-" if row.get("ahead") is None else "{:+.1f} ({:+.1f} to {:+.1f})".format(*row["ahead"])
             )
             rows.append(
-                [source, f"`{model}`", accuracy, str(own["seeds"]), ahead, size, f"{own['seconds']:.0f}"]
+                [source, f"`{model}`", accuracy, str(row["seeds"]), ahead, size, f"{row['seconds']:.0f}"]
             )
     head = [
         "data",
@@ -369,12 +373,12 @@ def mirrored_summation() -> str:
             runs = list(csv.DictReader(file))
         length, features, positions = re.fullmatch(r"n(\d+)-d(\d+)-positions-(\w+)", path.stem).groups()
         for terms in sorted({int(run["terms"]) for run in runs}):
-            own = [run for run in runs if int(run["terms"]) == terms]
+            term_runs = [run for run in runs if int(run["terms"]) == terms]
             errors: dict[str, list[float]] = {}
-            for run in own:
+            for run in term_runs:
                 errors.setdefault(run["model"], []).append(float(run["mse"]))
             cells = [f"{statistics.mean(errors[m]):.4f}" if m in errors else "-" for m in FIGURE]
-            levels = [f"{float(own[0][name]):.4f}" for name in ("chance", "linear")]
+            levels = [f"{float(term_runs[0][name]):.4f}" for name in ("chance", "linear")]
             rows.append([length, features, positions, str(terms), *cells, *levels])
     if not rows:
         return "\nNot measured yet.\n\n"
@@ -393,9 +397,9 @@ FIGURE = {
 def language_models(*parts: str) -> str:
     """What benchmarks/papers/language_modelling.py has measured."""
     output = runpy.run_path(str(BENCHMARKS / "papers" / "language_modelling_output.py"))
-    found = json.loads((RESULTS / "language_modelling.json").read_text(encoding="utf-8"))
-    sentences = "".join(f"- {sentence}\n" for sentence in output["differences"](found)) + "\n"
-    return "".join(sentences if part == "differences" else table(*output[part](found)) for part in parts)
+    results = json.loads((RESULTS / "language_modelling.json").read_text(encoding="utf-8"))
+    sentences = "".join(f"- {sentence}\n" for sentence in output["differences"](results)) + "\n"
+    return "".join(sentences if part == "differences" else table(*output[part](results)) for part in parts)
 
 
 def unknown() -> str:
@@ -407,16 +411,16 @@ def unknown() -> str:
     for name in dict.fromkeys(row["set"] for row in rows):
         of_set = [row for row in rows if row["set"] == name]
         outside = list(dict.fromkeys(row["outside"] for row in of_set))
-        found = {(row["score"], row["outside"]): row for row in of_set}
+        rows_by_key = {(row["score"], row["outside"]): row for row in of_set}
         body = []
         for score in dict.fromkeys(row["score"] for row in of_set):
-            shown_rows = [found[score, other] for other in outside]
+            shown_rows = [rows_by_key[score, outside_set] for outside_set in outside]
             body.append(
                 [score, *(f"{row['auroc']:.3f}, {100 * row['caught']:.0f} %" for row in shown_rows)]
             )
-        marks = [found["headwise", other]["at_threshold"] for other in outside]
-        kept = f"its threshold, which keeps {100 * marks[0]['kept']:.1f} %"
-        body.append([kept, *(f"{100 * mark['caught']:.0f} %" for mark in marks)])
+        marks = [rows_by_key["headwise", outside_set]["at_threshold"] for outside_set in outside]
+        label = f"its threshold, which keeps {100 * marks[0]['kept']:.1f} %"
+        body.append([label, *(f"{100 * mark['caught']:.0f} %" for mark in marks)])
         tables.append(table([f"{name}, {of_set[0]['labels']} labels", *outside], body))
     return "".join(tables)
 
@@ -441,10 +445,10 @@ def default_results(name: str) -> str:
     if name in ("trained", "frozen"):
         systems = encoder_tables.TRAINED if name == "trained" else encoder_tables.FROZEN
         return table(*encoder_tables.encoder_table(default, systems))
-    found = read_results(folder / f"{name}.jsonl")
+    results = read_results(folder / f"{name}.jsonl")
     if name == "languages":
-        return "".join(table(*languages.rows_of(found, size)) for size in (250, 1_000))
-    return table(*encoder_tables.teacher_table(found, default))
+        return "".join(table(*languages.rows_of(results, size)) for size in (250, 1_000))
+    return table(*encoder_tables.teacher_table(results, default))
 
 
 def label_sets() -> str:
@@ -499,7 +503,7 @@ TABLES: dict[str, Callable[[], str]] = {
 
 def with_tables(page: str) -> str:
     """A page with its tables generated again."""
-    return _TABLE.sub(lambda found: found[1] + made(found[2]) + found[3], page)
+    return _TABLE.sub(lambda match: match[1] + made(match[2]) + match[3], page)
 
 
 def made(name: str) -> str:

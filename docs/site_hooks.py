@@ -29,8 +29,8 @@ def on_page_markdown(markdown: str, page: Any, **_: object) -> str:
         title, _, text = markdown.partition("\n")
         markdown = f"{title}\n\n*{note}*\n{text}"
     images = "../" * depth + "images"
-    markdown = _PICTURE.sub(lambda found: f"{found[1]}{images}/{Path(found[2]).name})", markdown)
-    return _UPWARDS.sub(lambda found: found[1] if found[2].count("../") > depth else found[0], markdown)
+    markdown = _PICTURE.sub(lambda match: f"{match[1]}{images}/{Path(match[2]).name})", markdown)
+    return _UPWARDS.sub(lambda match: match[1] if match[2].count("../") > depth else match[0], markdown)
 
 
 def on_files(files: Any, config: Any, **_: object) -> Any:

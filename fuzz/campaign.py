@@ -47,15 +47,15 @@ class Campaign:
         for name in ("corpus", "failures"):
             (folder / name).mkdir(parents=True, exist_ok=True)
         try:
-            kept = json.loads((folder / "state.json").read_text())
+            state = json.loads((folder / "state.json").read_text())
         except FileNotFoundError:
-            kept = {"sessions": 0, "inputs": {}, "outcomes": [], "failures": {}}
-        self.sessions = kept["sessions"] + 1
+            state = {"sessions": 0, "inputs": {}, "outcomes": [], "failures": {}}
+        self.sessions = state["sessions"] + 1
         self.seed = self.sessions if seed is None else seed
         self.chance = random.Random(self.seed)
-        self.inputs, self.failures = Counter[str](kept["inputs"]), Counter[str](kept["failures"])
+        self.inputs, self.failures = Counter[str](state["inputs"]), Counter[str](state["failures"])
         self.before = self.inputs.copy(), self.failures.copy()
-        self.outcomes: set[str] = set(kept["outcomes"])
+        self.outcomes: set[str] = set(state["outcomes"])
         paths = sorted((folder / "corpus").iterdir(), key=lambda path: (path.stat().st_mtime, path.name))
         self.corpus = [path.read_bytes() for path in paths[-_CHOSEN:]]
         """What was new once."""
@@ -65,7 +65,7 @@ class Campaign:
     def attack(self, kind: str, data: bytes, use: Callable[[], Any]) -> None:
         """Use something that was made of `data`; it has to work or to raise a HeadwiseError, in time."""
         self.inputs[kind] += 1
-        failure, told = "", ""
+        failure, trace = "", ""
         try:
             signal.setitimer(signal.ITIMER_PROF, SLOW)
             use()
@@ -76,7 +76,7 @@ class Campaign:
             outcome = failure = f"more than {SLOW:g} s at {_place(error)}"
         except Exception as error:
             outcome = failure = f"{type(error).__name__} at {_place(error)}"
-            told = traceback.format_exc()
+            trace = traceback.format_exc()
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0)
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # it never becomes less
@@ -84,17 +84,17 @@ class Campaign:
             failure, self.most = f"{memory >> 10:,} MB of memory, since the start", memory + (64 << 10)
         if failure:
             self.failures[f"{kind}: {failure}"] += 1
-            self._keep("failures", data, f"{kind}: {failure}\n{told}")
-        if (found := f"{kind} {outcome}") not in self.outcomes:
-            self.outcomes.add(found)
+            self._keep("failures", data, f"{kind}: {failure}\n{trace}")
+        if (signature := f"{kind} {outcome}") not in self.outcomes:
+            self.outcomes.add(signature)
             self.corpus = [*self.corpus[1 - _CHOSEN :], data]
             self._keep("corpus", data)
 
-    def _keep(self, place: str, data: bytes, told: str = "") -> None:
+    def _keep(self, place: str, data: bytes, trace: str = "") -> None:
         name = hashlib.sha256(data).hexdigest()[:16]
         (self.folder / place / name).write_bytes(data)
-        if told:
-            (self.folder / place / f"{name}.txt").write_text(told)
+        if trace:
+            (self.folder / place / f"{name}.txt").write_text(trace)
 
     def save(self) -> None:
         """Keep what was found."""
@@ -147,10 +147,10 @@ def _stop(number: int, frame: FrameType | None) -> None:
 
 def _place(error: BaseException) -> str:
     """The line of headwise that raised."""
-    at, found = error.__traceback__, "?"
+    at, place = error.__traceback__, "?"
     while at is not None:
         name = at.tb_frame.f_code.co_filename
         if "headwise" in name:
-            found = f"{name.rpartition('/')[2]}:{at.tb_lineno}"
+            place = f"{name.rpartition('/')[2]}:{at.tb_lineno}"
         at = at.tb_next
-    return found
+    return place

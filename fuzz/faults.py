@@ -109,9 +109,9 @@ def run_anew(
     arguments: list[str], folder: Path, touches: int = 0, seconds: float = 0.0, size: int = 0
 ) -> int:
     """The same in a new process, whose time begins when it touches its first file."""
-    given = [sys.executable, __file__, CHILD, folder, touches, seconds, size, *arguments]
+    argv = [sys.executable, __file__, CHILD, folder, touches, seconds, size, *arguments]
     with open(folder / "log", "wb") as log:
-        done = subprocess.run([*map(str, given)], stdout=log, stderr=log, check=False)
+        done = subprocess.run([*map(str, argv)], stdout=log, stderr=log, check=False)
     return killed(done.returncode)
 
 
@@ -144,7 +144,7 @@ class Target:
     folder: Path
     output: Path
     result: Path
-    whole: bytes
+    expected: bytes
     seconds: float
     touches: int
     cold: bool = False
@@ -160,7 +160,7 @@ class Target:
         problem = ""
         if code:
             problem = f"exit code {code} of {' '.join(arguments)}: {last(self.folder)}"
-        elif self.result.read_bytes() != self.whole:
+        elif self.result.read_bytes() != self.expected:
             problem = "other bits"
         elif (self.output / "training").exists():
             problem = "the state is left behind"
@@ -174,9 +174,9 @@ class Target:
             return {"seconds": 1e-3 + 1.2 * self.seconds * chance.random()}
         if self.result == self.output and way < 0.9:
             done = self.output.stat().st_size if self.output.exists() else 0
-            return {"size": min(done + chance.randrange(1, len(self.whole) // 2), len(self.whole))}
+            return {"size": min(done + chance.randrange(1, len(self.expected) // 2), len(self.expected))}
         if way < 0.25:
-            return {"size": chance.randrange(1, len(self.whole))}
+            return {"size": chance.randrange(1, len(self.expected))}
         return {"touches": chance.randint(1, self.touches)}
 
 
@@ -194,22 +194,22 @@ def targets(task: str, row: Any, folder: Path, *, cold: bool) -> list[Target]:
     test, flags = f"{folder}/test{row.suffix}", [*row.flags.split(), "--checkpoint-seconds", "0"]
     train = ["train", f"{folder}/train{row.suffix}", "--task", task, "--test", test, *flags]
     predict = ["predict", f"{folder}/whole", f"{folder}/new{row.suffix}"]
-    asked = [("train", train, "", "model.safetensors")]
-    asked += [("predict", predict, suffix, "") for suffix in row.outputs]
-    found = []
-    for name, arguments, suffix, file in asked:
-        whole, output = folder / f"whole{suffix}", folder / f"again{suffix}"
+    commands = [("train", train, "", "model.safetensors")]
+    commands += [("predict", predict, suffix, "") for suffix in row.outputs]
+    all_targets = []
+    for name, arguments, suffix, file in commands:
+        reference, output = folder / f"whole{suffix}", folder / f"again{suffix}"
         WATCH.begin(folder)
         began = time.monotonic()
-        if quietly([*arguments, "--output", str(whole)]):
+        if quietly([*arguments, "--output", str(reference)]):
             raise RuntimeError(f"{name} {task} failed")
         touches = WATCH.touched
-        content, seconds = (whole / file).read_bytes(), time.monotonic() - began
+        content, seconds = (reference / file).read_bytes(), time.monotonic() - began
         result = output / file if file else output
         called = f"{'cold ' * cold}{name} {task}"
-        own = Target(called, arguments, folder, output, result, content, seconds, touches, cold)
-        found.append(own)
-    return found
+        target = Target(called, arguments, folder, output, result, content, seconds, touches, cold)
+        all_targets.append(target)
+    return all_targets
 
 
 def main() -> None:
@@ -219,38 +219,44 @@ def main() -> None:
     parser.add_argument("--tasks", nargs="*")
     parser.add_argument("--cold", action="store_true", help="new processes in place of forks")
     parser.add_argument("--seed", type=int)
-    asked = parser.parse_args()
-    asked.folder.mkdir(parents=True, exist_ok=True)
-    state = asked.folder / "state.json"
-    kept = json.loads(state.read_text()) if state.exists() else {"sessions": 0, "found": {}, "wrong": {}}
-    kept["sessions"] += 1
-    seed = kept["sessions"] if asked.seed is None else asked.seed
-    print(f"session {kept['sessions']}, seed {seed}", flush=True)
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    state = options.folder / "state.json"
+    history = json.loads(state.read_text()) if state.exists() else {"sessions": 0, "found": {}, "wrong": {}}
+    history["sessions"] += 1
+    seed = history["sessions"] if options.seed is None else options.seed
+    print(f"session {history['sessions']}, seed {seed}", flush=True)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    rows = {name: row for name, row in rows_of_tasks().items() if not asked.tasks or name in asked.tasks}
-    chance, more, began = random.Random(seed), until(asked.seconds), time.monotonic()
-    found, wrong, total = Counter[str](), Counter[str](), Counter[str](kept["found"])
+    rows = {
+        name: row for name, row in rows_of_tasks().items() if not options.tasks or name in options.tasks
+    }
+    chance, more, began = random.Random(seed), until(options.seconds), time.monotonic()
+    session_counts, wrong, total = Counter[str](), Counter[str](), Counter[str](history["found"])
     with tempfile.TemporaryDirectory(dir=MEMORY) as name, suppress(KeyboardInterrupt):
         made = [
-            own for task in rows for own in targets(task, rows[task], Path(name) / task, cold=asked.cold)
+            target
+            for task in rows
+            for target in targets(task, rows[task], Path(name) / task, cold=options.cold)
         ]
         chance.shuffle(made)
         runs = Counter[Path]()
         while more():  # what was killed least so far
-            target = min(made, key=lambda own: (total[f"{own.name}: kills"], runs[own.output]))
+            target = min(
+                made, key=lambda candidate: (total[f"{candidate.name}: kills"], runs[candidate.output])
+            )
             kills, problem = target.attack(chance)
             runs[target.output] += 1
-            for counts in (found, total):
+            for counts in (session_counts, total):
                 counts.update({f"{target.name}: kills": kills, f"{target.name}: runs": 1})
             if problem:
                 wrong[f"{target.name}: {problem}"] += 1
                 print(f"WRONG {target.name}: {problem}", flush=True)
-    add_result("faults", seed, time.monotonic() - began, found, wrong)
-    wrong += Counter(kept["wrong"])
-    kept |= {"found": dict(total), "wrong": dict(wrong)}
-    state.write_text(json.dumps(kept, indent=1, ensure_ascii=False))
+    add_result("faults", seed, time.monotonic() - began, session_counts, wrong)
+    wrong += Counter(history["wrong"])
+    history |= {"found": dict(total), "wrong": dict(wrong)}
+    state.write_text(json.dumps(history, indent=1, ensure_ascii=False))
     print("\n".join(f"{what:32} {count:>8,}" for what, count in sorted(total.items())))
-    print("\n".join(f"WRONG {count:,} times {own}" for own, count in wrong.items()))
+    print("\n".join(f"WRONG {count:,} times {problem}" for problem, count in wrong.items()))
     print(f"{sum(n for what, n in total.items() if 'kills' in what):,} kills, {len(wrong)} failures")
     raise SystemExit(bool(wrong))
 

@@ -107,12 +107,12 @@ def says(model: Any, new: Path) -> Iterator[str]:
 def attack_folder(campaign: Campaign, sounds: list[Sound]) -> None:
     """A model folder with one file damaged, with and without a manifest that is made to fit."""
     chance = campaign.chance
-    sound, other = chance.choice(sounds), chance.choice(sounds)
+    sound, donor = chance.choice(sounds), chance.choice(sounds)
     read = [name for name in sound.files if name not in _WRITTEN]
     task = sound.folder.parent.name
     name = chance.choice(read if chance.random() < 0.95 else _WRITTEN)  # which takes the verbs, and long
     before = sound.files[name]
-    data, how = _other(name, before, other.files.get(name, b""), chance)
+    data, how = _replacement(name, before, donor.files.get(name, b""), chance)
     changed = data != before
     if how:
         sound.write(name, None)
@@ -128,28 +128,28 @@ def attack_folder(campaign: Campaign, sounds: list[Sound]) -> None:
 
     def use() -> None:
         model = load_model(sound.folder)
-        found = [*says(model, sound.new)]
+        predictions = [*says(model, sound.new)]
         if unsupported_reason(model.config) is None:
             without_torch = [*says(load_for_prediction(sound.folder), sound.new)]
-            if len(without_torch) != len(found):
+            if len(without_torch) != len(predictions):
                 raise AssertionError("another number of predictions without torch")
-        if _NO_NUMBER.search("".join(found)) and not _NO_NUMBER.search(data.decode("latin-1")):
+        if _NO_NUMBER.search("".join(predictions)) and not _NO_NUMBER.search(data.decode("latin-1")):
             raise AssertionError("a prediction that is no number")
         if not signed and name != MANIFEST and changed and name not in _WRITTEN and name != "README.md":
             raise AssertionError("damage that nobody noticed")
-        if not signed and found != sound.says:
+        if not signed and predictions != sound.says:
             raise AssertionError("another prediction, and nobody noticed")
         if name in _WRITTEN or chance.random() < 0.02:
             chance.choice(VERBS)(sound.folder, sound.new)
 
     campaign.attack(f"folder {task}", data, use)
-    for own in {name, MANIFEST}:
-        if own == name or signed:
-            sound.write(own, sound.files[own])
+    for file in {name, MANIFEST}:
+        if file == name or signed:
+            sound.write(file, sound.files[file])
 
 
-def _other(
-    name: str, before: bytes, others: bytes, chance: random.Random
+def _replacement(
+    name: str, before: bytes, donor_data: bytes, chance: random.Random
 ) -> tuple[bytes, Callable[[Path], Any] | None]:
     """Other contents for a file of a folder; or what is to be in its place."""
     way = chance.random()
@@ -161,13 +161,13 @@ def _other(
             lambda path: path.symlink_to(path),
         ]
         return b"", chance.choice(ways)
-    if way < 0.05 and others:
-        return others, None
+    if way < 0.05 and donor_data:
+        return donor_data, None
     if name == WEIGHTS and way < 0.7:
         return _other_weights(before, chance), None
     if name.endswith(".json") and way < 0.75:
         return altered(before, chance), None
-    return damaged(before, chance, others), None
+    return damaged(before, chance, donor_data), None
 
 
 def _other_weights(before: bytes, chance: random.Random) -> bytes:
@@ -189,17 +189,17 @@ def attack_output(campaign: Campaign, sounds: list[Sound], wholes: dict[str, byt
     """An unfinished output that is gone on with: cut off anywhere, it ends as if nothing had happened;
     damaged, it is gone on with or refused, and then left as it was."""
     chance = campaign.chance
-    sound = chance.choice([own for own in sounds if len(own.says) > 1])
+    sound = chance.choice([sound for sound in sounds if len(sound.says) > 1])
     task = sound.folder.parent.name
     form = chance.choice([".jsonl", ".conll"] if task == "tag" else [".csv", ".jsonl"])
     output = sound.new.with_name(f"output{form}")
-    if (whole := wholes.get(f"{task}{form}")) is None:
+    if (complete := wholes.get(f"{task}{form}")) is None:
         predict_file(sound.folder, sound.new, output, overwrite=True)
-        whole = wholes[f"{task}{form}"] = output.read_bytes()
-    data = whole[: chance.randrange(len(whole) + 1)]
+        complete = wholes[f"{task}{form}"] = output.read_bytes()
+    data = complete[: chance.randrange(len(complete) + 1)]
     cut = chance.random() < 0.5
     if not cut:
-        data = damaged(data, chance, whole)
+        data = damaged(data, chance, complete)
     output.write_bytes(data)
 
     def use() -> None:
@@ -209,7 +209,7 @@ def attack_output(campaign: Campaign, sounds: list[Sound], wholes: dict[str, byt
             if cut or output.read_bytes() != data:
                 raise AssertionError("refused, or refused and changed") from None
             raise
-        if cut and output.read_bytes() != whole:
+        if cut and output.read_bytes() != complete:
             raise AssertionError("gone on with, it ends otherwise")
 
     campaign.attack("output", data, use)
@@ -261,9 +261,9 @@ def attack_measured(campaign: Campaign, place: Path) -> None:
     """What a curve or a search has measured and goes on with."""
     chance, path = campaign.chance, place / "measured"
     run = {"key": "a", "seconds": 1.5, "tally": "00" * 24}
-    own = {"identity": IDENTITY, "measured": {"8 0": 0.5, "16 1": 0.75}}
+    curve = {"identity": IDENTITY, "measured": {"8 0": 0.5, "16 1": 0.75}}
     search, way = chance.random() < 0.5, chance.random()
-    sound = json.dumps(run if search else own).encode()
+    sound = json.dumps(run if search else curve).encode()
     data = altered(sound, chance) if way < 0.7 else damaged(sound, chance)
     if search:
         data = json.dumps(IDENTITY).encode() + b"\n" + data + b"\n"
@@ -284,18 +284,18 @@ def attack_flags(campaign: Campaign, place: Path, flags: dict[str, list[str]]) -
     """A command line of flags with values that make no sense; the file that it names is not there."""
     chance = campaign.chance
     command = chance.choice([*flags])
-    given = [chance.choice(["train", "predict"] if chance.random() < 0.02 else [command])]
-    given += [str(place / "nothing.csv")] * (command != "priors") * (1 + (command in OF_MODELS))
+    arguments = [chance.choice(["train", "predict"] if chance.random() < 0.02 else [command])]
+    arguments += [str(place / "nothing.csv")] * (command != "priors") * (1 + (command in OF_MODELS))
     for _ in range(chance.choice([1, 1, 2, 4])):
         flag = chance.choice(flags[command])
         value = chance.choice([*TEXT, *map(str, VALUES)])
-        given += [f"{flag}={value}"] if chance.random() < 0.5 else [flag, value]
-    data = "\n".join(given).encode("utf-8", "replace")
+        arguments += [f"{flag}={value}"] if chance.random() < 0.5 else [flag, value]
+    data = "\n".join(arguments).encode("utf-8", "replace")
 
     def use() -> None:
         (inner := place / "inner" / "most").mkdir(parents=True, exist_ok=True)
         with chdir(inner):  # where files that are named may be written
-            if (code := quietly(given)) not in (0, 1, 2):
+            if (code := quietly(arguments)) not in (0, 1, 2):
                 raise AssertionError(f"exit code {code}")
 
     campaign.attack("flags", data, use)
@@ -306,9 +306,9 @@ def known_flags() -> dict[str, list[str]]:
     from headwise.app.cli import COMMANDS, build_app
 
     os.environ["HF_HUB_OFFLINE"] = "1"  # a teacher may be named that is not there
-    found = {}
+    flags = {}
     for command in COMMANDS:
         arguments = build_app(command)[command].assemble_argument_collection()
         names = {name for argument in arguments for name in argument.names if name.startswith("--")}
-        found[command] = sorted(names)
-    return found
+        flags[command] = sorted(names)
+    return flags

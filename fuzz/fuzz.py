@@ -52,12 +52,12 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--folder", type=Path, default=Path("build/fuzz"))
     parser.add_argument("--seed", type=int)
-    asked = parser.parse_args()
-    campaign, more = Campaign(asked.folder / asked.what, asked.seed), until(asked.seconds)
+    options = parser.parse_args()
+    campaign, more = Campaign(options.folder / options.what, options.seed), until(options.seconds)
     print(f"session {campaign.sessions}, seed {campaign.seed}", flush=True)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with tempfile.TemporaryDirectory(dir=MEMORY) as name, suppress(KeyboardInterrupt):
-        attacks = [*(data if asked.what == "data" else models)(campaign, Path(name))]
+        attacks = [*(data if options.what == "data" else models)(campaign, Path(name))]
         while more():
             for attack, times in attacks:
                 for _ in range(times):

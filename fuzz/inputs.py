@@ -165,28 +165,28 @@ def packed(data: bytes, chance: random.Random) -> bytes:
     return data
 
 
-def damaged(data: bytes, chance: random.Random, other: bytes = b"") -> bytes:
+def damaged(data: bytes, chance: random.Random, donor: bytes = b"") -> bytes:
     """A few places changed, left out, doubled, or filled with what readers look for."""
-    found = bytearray(data)
+    content = bytearray(data)
     for _ in range(chance.choice([1, 1, 2, 3, 8])):
-        at, size = chance.randrange(len(found) + 1), chance.choice([1, 1, 2, 8, 64, 1000])
+        at, size = chance.randrange(len(content) + 1), chance.choice([1, 1, 2, 8, 64, 1000])
         match chance.randrange(7):
             case 0:
-                found[at : at + 1] = bytes([chance.randrange(256)])
+                content[at : at + 1] = bytes([chance.randrange(256)])
             case 1:
-                del found[at : at + size]
+                del content[at : at + size]
             case 2:
-                found[at:at] = chance.choice(PIECES)
+                content[at:at] = chance.choice(PIECES)
             case 3:
-                found[at:at] = found[at : at + size] * chance.choice([1, 2, 50])
+                content[at:at] = content[at : at + size] * chance.choice([1, 2, 50])
             case 4:
-                found[at : at + size] = chance.choice(PIECES) * chance.choice([1, 1, 1, 2, 500])
+                content[at : at + size] = chance.choice(PIECES) * chance.choice([1, 1, 1, 2, 500])
             case 5:
-                del found[at:]
+                del content[at:]
             case _:
-                start = chance.randrange(len(other) + 1)
-                found[at:at] = other[start : start + size]
-    return bytes(found[: LONGEST << 4 * (chance.random() < 0.01)])
+                start = chance.randrange(len(donor) + 1)
+                content[at:at] = donor[start : start + size]
+    return bytes(content[: LONGEST << 4 * (chance.random() < 0.01)])
 
 
 def altered(data: bytes, chance: random.Random) -> bytes:

@@ -37,9 +37,9 @@ def make() -> None:
                 output = folder / f"said{row.outputs[0]}"
                 assert main(["predict", str(folder / "model"), str(test), "--output", str(output)]) == 0
             else:
-                with redirect_stdout(StringIO()) as said:
+                with redirect_stdout(StringIO()) as stdout:
                     assert main(["evaluate", str(folder / "model"), str(test), "--json"]) == 0
-                bits = json.loads(said.getvalue())["bits_per_character"]
+                bits = json.loads(stdout.getvalue())["bits_per_character"]
                 (folder / "scores.json").write_text(json.dumps({"bits_per_character": bits}) + "\n")
 
 

@@ -60,7 +60,7 @@ OWN: dict[str, tuple[str, ...]] = {
 }
 """What reads, and the seeds that are meant for it; it gets others as well."""
 SUFFIXES = ("", ".csv", ".tsv", ".jsonl", ".txt", ".conll", ".npy", ".gz", ".zip")
-TEXT = [own.decode("latin-1") for own in PIECES]
+TEXT = [piece.decode("latin-1") for piece in PIECES]
 VALUES: tuple[Any, ...] = (
     *(
         None,
@@ -103,15 +103,17 @@ RECORDS = st.lists(
 
 def read(path: str, kind: str, options: Any = None) -> None:
     """As a file of this kind, by who trains and by who predicts."""
-    own = ITEM_TYPES_BY_TASK[kind]
-    own.read(path, options, schema=own.prepare([path], options) if kind == "language-model" else None)
-    for _ in own.rows(path, options) if kind != "language-model" else ():
+    item_type = ITEM_TYPES_BY_TASK[kind]
+    item_type.read(
+        path, options, schema=item_type.prepare([path], options) if kind == "language-model" else None
+    )
+    for _ in item_type.rows(path, options) if kind != "language-model" else ():
         pass
 
 
 def quietly(arguments: list[str]) -> int:
     """A command line whose words nobody hears, in UTF-8 as on a terminal."""
-    with TextIOWrapper(BytesIO(), "utf-8") as said, redirect_stdout(said), redirect_stderr(said):
+    with TextIOWrapper(BytesIO(), "utf-8") as stream, redirect_stdout(stream), redirect_stderr(stream):
         return command(arguments)
 
 
@@ -207,7 +209,7 @@ def attack_tables(campaign: Campaign, place: Path) -> None:
     @given(RECORDS, st.sampled_from([",", "\t", ";", " "]), st.booleans())
     def attack(records: list[list[str]], delimiter: str, header: bool) -> None:
         lines = [["text", "label"]] * header + records
-        data = "\n".join(delimiter.join(own) for own in lines).encode("utf-8", "replace")
+        data = "\n".join(delimiter.join(record) for record in lines).encode("utf-8", "replace")
         path.write_bytes(data)
         kind = kinds.choice([*ITEM_TYPES_BY_TASK])
         campaign.attack("made-up", data, lambda: read(str(path), kind))

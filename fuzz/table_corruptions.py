@@ -254,7 +254,7 @@ def judge(table: Table, folder: Path, suffix: str | None = None) -> str:
     try:
         task, _ = infer_task(str(path), {})
         data = ITEM_TYPES_BY_TASK[task].read(str(path))
-        found = [(getattr(item, "text", ""), item.label or "") for item in data.items]
+        read_pairs = [(getattr(item, "text", ""), item.label or "") for item in data.items]
     except HeadwiseError as error:
         place = str(path) in str(error)
         return error.code if place else f"wrong: no place in {error}"
@@ -265,10 +265,10 @@ def judge(table: Table, folder: Path, suffix: str | None = None) -> str:
     def plain(items: list[tuple[str, str]]) -> list[tuple[str, str]]:
         return [(text.replace('"', "").strip(), label) for text, label in items]
 
-    if plain(found) == plain(table.truth()):
+    if plain(read_pairs) == plain(table.truth()):
         return "right"
-    first = next((pair for pair in zip(found, table.truth(), strict=False) if pair[0] != pair[1]), ())
-    return f"wrong: {task}, {len(found)} rows for {len(table.rows)}; {first}; {data.notes}"
+    first = next((pair for pair in zip(read_pairs, table.truth(), strict=False) if pair[0] != pair[1]), ())
+    return f"wrong: {task}, {len(read_pairs)} rows for {len(table.rows)}; {first}; {data.notes}"
 
 
 def main() -> int:
@@ -276,10 +276,10 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     outcomes: Counter[str] = Counter()
     with TemporaryDirectory() as folder:
-        for seed in range(asked.seed, asked.seed + asked.count):
+        for seed in range(options.seed, options.seed + options.count):
             what, table = corrupted(seed)
             outcome = judge(table, Path(folder))
             outcomes[outcome.partition(":")[0]] += 1

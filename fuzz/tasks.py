@@ -10,12 +10,12 @@ TESTS = Path(__file__).resolve().parents[1] / "tests"
 
 def rows_of_tasks() -> dict[str, Any]:
     """The rows by task."""
-    found = importlib.util.spec_from_file_location(
+    spec = importlib.util.spec_from_file_location(
         "contract", TESTS / "app" / "cli" / "contract" / "conftest.py"
     )
-    if found is None or found.loader is None:
+    if spec is None or spec.loader is None:
         raise ImportError("there are no rows of the contract test")
-    module = importlib.util.module_from_spec(found)
+    module = importlib.util.module_from_spec(spec)
     sys.modules["contract"] = module
-    found.loader.exec_module(module)
+    spec.loader.exec_module(module)
     return module.ROWS

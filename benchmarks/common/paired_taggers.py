@@ -29,14 +29,14 @@ def unpacked(run: Mapping[str, Any]) -> np.ndarray | None:
 
 
 def paired_taggers(
-    found: Mapping[str, Mapping[str, list[Any]]], tasks: Sequence[str], first: str, second: str
+    by_task: Mapping[str, Mapping[str, list[Any]]], tasks: Sequence[str], first: str, second: str
 ) -> Difference | None:
     """One tagger minus another on the same sentences and seeds, as `accuracy_tables.paired` has it of
     labels, with the 95 % bootstrap interval over sentences and seeds; None where there is no pair."""
     means, draws, runs = [], [], []
     for place, task in enumerate(tasks):
-        rivals = {run["seed"]: unpacked(run) for run in found[task][second]}
-        both = [(unpacked(run), rivals.get(run["seed"])) for run in found[task][first]]
+        rivals = {run["seed"]: unpacked(run) for run in by_task[task][second]}
+        both = [(unpacked(run), rivals.get(run["seed"])) for run in by_task[task][first]]
         pairs = [np.stack(pair) for pair in both if pair[0] is not None and pair[1] is not None]
         if not pairs:
             continue

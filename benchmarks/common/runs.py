@@ -42,7 +42,7 @@ REVIEWS = ReadOptions(format="tsv", header=False, text_column="3", label_column=
 Layers = list[dict[str, Any]]
 """Settings, the later over the earlier."""
 Result = dict[str, Any]
-Found = dict[str, dict[str, list[Result]]]
+RunsByTask = dict[str, dict[str, list[Result]]]
 """Data set -> system -> results, in the order of the seeds."""
 
 
@@ -94,13 +94,13 @@ def read_recipe(name: str) -> dict[str, dict[str, Any]]:
 
 def read_lines(path: Path) -> list[Result]:
     """The results in a file; a line that was cut off is passed over."""
-    found = []
+    results = []
     for line in path.read_text().splitlines() if path.exists() else ():
         try:
-            found.append(json.loads(line))
+            results.append(json.loads(line))
         except json.JSONDecodeError:
             continue
-    return found
+    return results
 
 
 def append_line(path: Path, result: Result) -> None:
@@ -119,13 +119,13 @@ def kept_run(run: Run, measure: Callable[[Path], Result], results: Path, *, pair
         results: The file of results.
         paired: Results that do not say which texts they had right do not count.
     """
-    known = collect([run.task], [run.system], lambda *_: run.recipe, results)[run.task][run.system]
+    stored_results = collect([run.task], [run.system], lambda *_: run.recipe, results)[run.task][run.system]
     # Of the oldest results it is not known what data they are of.
     if any(
         (one["seed"], one.get("data", run.data), one.get("version", ""))
         == (run.seed, run.data, run.version)
         and (tells(one) or not paired)
-        for one in known
+        for one in stored_results
     ):
         return
     print(f"{run.task}, {run.system}, seed {run.seed}", flush=True)
@@ -154,33 +154,33 @@ def collect(
     systems: Sequence[str],
     recipe: Callable[[str, str], dict[str, Any]],
     results: Path,
-) -> Found:
+) -> RunsByTask:
     """The results of the recipes as they are now.
 
     Args:
         recipe: Of a data set and a system.
     """
-    found: Found = {task: {system: [] for system in systems} for task in tasks}
-    wanted: dict[tuple[str, str], Any] = {}
+    by_task: RunsByTask = {task: {system: [] for system in systems} for task in tasks}
+    recipes: dict[tuple[str, str], Any] = {}
     for result in read_lines(results):
-        own = task, system = result.get("task"), result.get("system")
-        if task not in found or system not in found[task]:
+        key = task, system = result.get("task"), result.get("system")
+        if task not in by_task or system not in by_task[task]:
             continue
-        if own not in wanted:
+        if key not in recipes:
             settings = recipe(task, system)
-            wanted[own] = settings, _built(json.dumps(settings)) if settings else None
+            recipes[key] = settings, _built(json.dumps(settings)) if settings else None
         # A setting that is newer than the result had its default then.
-        settings, known = wanted[own]
-        if not settings or result["recipe"] == settings or _built(json.dumps(result["recipe"])) == known:
-            found[task][system].append(result)
-    for systems_ in found.values():
+        settings, config = recipes[key]
+        if not settings or result["recipe"] == settings or _built(json.dumps(result["recipe"])) == config:
+            by_task[task][system].append(result)
+    for systems_ in by_task.values():
         for runs in systems_.values():
-            told = {result["seed"] for result in runs if tells(result)}  # and an older one may not
-            runs[:] = [result for result in runs if tells(result) or result["seed"] not in told]
+            paired_seeds = {result["seed"] for result in runs if tells(result)}  # and an older one may not
+            runs[:] = [result for result in runs if tells(result) or result["seed"] not in paired_seeds]
             newer = {result["seed"] for result in runs if "version" in result}
             runs[:] = [result for result in runs if "version" in result or result["seed"] not in newer]
             runs.sort(key=lambda result: result["seed"])
-    return found
+    return by_task
 
 
 class Bench(ABC):
@@ -227,7 +227,7 @@ class Bench(ABC):
         """Train a system and read the test items once."""
 
     @abstractmethod
-    def show(self, found: Found) -> None:
+    def show(self, by_task: RunsByTask) -> None:
         """Print the tables of what has been measured."""
 
     def run(self, task: str, system: str, seed: int, *, paired: bool = False) -> None:
@@ -243,9 +243,9 @@ class Bench(ABC):
             paired=paired and self.paired,
         )
 
-    def found(self, tasks: Sequence[str], systems: Sequence[str]) -> Found:
+    def current_runs(self, tasks: Sequence[str], systems: Sequence[str]) -> RunsByTask:
         """The results of the recipes as they are now."""
-        return collect(tasks, systems, lambda *own: recipe_of(self.layers(*own)), self.results)
+        return collect(tasks, systems, lambda *key: recipe_of(self.layers(*key)), self.results)
 
     def main(self, doc: str, arguments: list[str] | None = None) -> int:
         """The command line."""
@@ -258,33 +258,37 @@ class Bench(ABC):
         parser.add_argument("--seeds", type=int, default=self.seeds)
         parser.add_argument("--threads", type=int, default=0, help="of torch; 0 = all cores")
         parser.add_argument("--table", action="store_true", help="only print what has been measured")
-        given = parser.parse_args(arguments)
-        for what, names, known in (
-            ("data set", given.only, self.paper),
-            ("system", given.systems, (*self.systems, *self.more)),
+        options = parser.parse_args(arguments)
+        for what, names, choices in (
+            ("data set", options.only, self.paper),
+            ("system", options.systems, (*self.systems, *self.more)),
         ):
             for name in names:
-                if name not in known:
-                    near = get_close_matches(name, known, 1)
-                    hint = f"did you mean {near[0]}?" if near else f"expected one of {', '.join(known)}"
+                if name not in choices:
+                    matches = get_close_matches(name, choices, 1)
+                    hint = (
+                        f"did you mean {matches[0]}?"
+                        if matches
+                        else f"expected one of {', '.join(choices)}"
+                    )
                     parser.error(f"unknown {what} {name!r}; {hint}")
-        if given.table:
-            self.show(self.found(given.only, given.systems))
+        if options.table:
+            self.show(self.current_runs(options.only, options.systems))
             return 0
         if not DATA.is_dir():
             print(f"no data folder at {DATA}; set HEADWISE_DATA", file=sys.stderr)
             return 2
-        if given.threads:
-            torch.set_num_threads(given.threads)
+        if options.threads:
+            torch.set_num_threads(options.threads)
         keep_freed_memory()
         with stoppable() as stopped:
-            for job in jobs(given.only, given.systems, given.seeds, self.once):
+            for job in jobs(options.only, options.systems, options.seeds, self.once):
                 try:
                     self.run(*job)
                 except ConfigError as error:  # systems that need what a data set has not
                     print(error, file=sys.stderr)
                     return 2
-            self.show(self.found(given.only, given.systems))
+            self.show(self.current_runs(options.only, options.systems))
         return 130 if stopped else 0
 
     def command(self, doc: str) -> NoReturn:

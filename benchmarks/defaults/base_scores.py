@@ -23,7 +23,7 @@ from headwise.text.static_embeddings.base_folder import load_base
 from headwise.text.static_embeddings.installed_bases import find_base
 
 SETS = (
-    *(f"mtl16/{own}" for own in ("MR", "apparel", "books", "music")),
+    *(f"mtl16/{domain}" for domain in ("MR", "apparel", "books", "music")),
     *("sst2", "banking77", "clinc150", "emotion", "irony", "offensive", "helpdesk/0"),
 )
 SIZES, SEEDS, HELD = (250, 1000), (0, 1, 2), 1000
@@ -40,16 +40,16 @@ def accuracy(encode: Encode, name: str, size: int, seeds: Sequence[int] = SEEDS)
     """The mean over seeds; None if the set has no texts left to judge by."""
     train = load(name).train
     numbers = {label: number for number, label in enumerate(sorted(set(train.labels)))}
-    found = []
+    accuracies = []
     for seed in seeds:
         rows = subset(train.labels, None, seed)
-        own, held = train.take(rows[:size]), train.take(rows[size : size + HELD])
+        labelled, held = train.take(rows[:size]), train.take(rows[size : size + HELD])
         if len(held) < 100:
             return None
-        fitted = logistic(encode, own.items, np.array([numbers[label] for label in own.labels]))
+        fitted = logistic(encode, labelled.items, np.array([numbers[label] for label in labelled.labels]))
         predicted, _ = fitted.predict(held.items)
-        found.append(100 * np.mean(predicted == np.array([numbers[label] for label in held.labels])))
-    return float(np.mean(found))
+        accuracies.append(100 * np.mean(predicted == np.array([numbers[label] for label in held.labels])))
+    return float(np.mean(accuracies))
 
 
 def main() -> None:
@@ -68,9 +68,11 @@ def main() -> None:
     for size in SIZES:
         print_header([f"{size} labels", *SETS, "mean"])
         for name, encode in encoders.items():
-            row = [accuracy(encode, own, size) for own in SETS]
-            known = [value for value in row if value is not None]
-            cells = ["-" if value is None else f"{value:.1f}" for value in [*row, sum(known) / len(known)]]
+            row = [accuracy(encode, set_name, size) for set_name in SETS]
+            scores = [value for value in row if value is not None]
+            cells = [
+                "-" if value is None else f"{value:.1f}" for value in [*row, sum(scores) / len(scores)]
+            ]
             print_row([name, *cells])
 
 

@@ -24,19 +24,19 @@ TEXTS = (30, 100, 300)
 DRAWS = 10
 
 
-def draws(targets: np.ndarray, labels: int, other: bool, texts: int) -> Iterator[list[np.ndarray]]:
+def draws(targets: np.ndarray, labels: int, shifted: bool, texts: int) -> Iterator[list[np.ndarray]]:
     """Texts that calibrate, `texts` of them, and texts that judge, by number; none where they are few."""
     for seed in range(DRAWS):
-        chance, kept = np.random.default_rng(seed), np.ones(len(targets), dtype=bool)
-        if other:
+        chance, selected = np.random.default_rng(seed), np.ones(len(targets), dtype=bool)
+        if shifted:
             shares = np.bincount(targets, minlength=labels) / len(targets)
             ratio = chance.dirichlet(np.ones(labels)) / shares.clip(1e-9)
             # Of very many labels the largest ratio alone would leave next to no text.
-            kept = (
+            selected = (
                 chance.random(len(targets))
                 < (ratio / np.quantile(ratio, 0.9 if labels > 10 else 1))[targets]
             )
-        order = chance.permutation(np.flatnonzero(kept))
+        order = chance.permutation(np.flatnonzero(selected))
         if len(order) >= texts + 100:
             yield [order[:texts], order[texts:]]
 
@@ -56,15 +56,15 @@ def main() -> None:
         logits, true = np.log(chances[1].clip(1e-12)), targets[1]
         for shares in ("same", "other"):
             for texts in TEXTS:
-                found = [
-                    (judged(logits[new], true[new]), judged(own(logits[new]), true[new]))
+                scores = [
+                    (judged(logits[new], true[new]), judged(recalibration(logits[new]), true[new]))
                     for held, new in draws(true, len(names), shares == "other", texts)
-                    for own in [fit_recalibration(logits[held], true[held])]
+                    for recalibration in [fit_recalibration(logits[held], true[held])]
                 ]
-                if found:
-                    every.setdefault((shares, texts), []).append(np.mean(found, axis=0))
+                if scores:
+                    every.setdefault((shares, texts), []).append(np.mean(scores, axis=0))
                     row = {"set": name, "labels": len(names), "shares": shares, "texts": texts}
-                    show(row | {"draws": len(found)}, every[shares, texts][-1])
+                    show(row | {"draws": len(scores)}, every[shares, texts][-1])
     for (shares, texts), means in every.items():
         show({"sets": len(means), "shares": shares, "texts": texts}, np.mean(means, axis=0))
 

@@ -32,14 +32,14 @@ TEXTS = (100, 300)
 LEARNT = 1_500
 
 
-def draws(has: np.ndarray, other: bool, texts: int) -> Iterator[list[np.ndarray]]:
+def draws(has: np.ndarray, shifted: bool, texts: int) -> Iterator[list[np.ndarray]]:
     """Texts that calibrate, and texts that judge, by number; none where they are few."""
     for seed in range(DRAWS):
-        chance, kept = np.random.default_rng(seed), np.ones(len(has), dtype=bool)
-        if other:
+        chance, selected = np.random.default_rng(seed), np.ones(len(has), dtype=bool)
+        if shifted:
             weight = np.exp(has @ chance.normal(size=has.shape[1]))
-            kept = chance.random(len(has)) < weight / np.quantile(weight, 0.9)
-        order = chance.permutation(np.flatnonzero(kept))
+            selected = chance.random(len(has)) < weight / np.quantile(weight, 0.9)
+        order = chance.permutation(np.flatnonzero(selected))
         if len(order) >= texts + 100:
             yield [order[:texts], order[texts:]]
 
@@ -52,12 +52,14 @@ def judged(logits: np.ndarray, thresholds: np.ndarray, has: np.ndarray) -> list[
 
 def main() -> None:
     for name in sys.argv[1:]:
-        own = named(SETS, name)()
-        some = random.Random(0).sample(range(len(own.texts)), 2 * LEARNT)
-        texts, labels = [own.texts[number] for number in some], [own.labels[number] for number in some]
-        names = sorted({label for each in labels[:LEARNT] for label in each})
-        known = [MultiLabelExample("", labels=tuple(n for n in each if n in names)) for each in labels]
-        has = multi_hot_targets(known, names)
+        data = named(SETS, name)()
+        rows = random.Random(0).sample(range(len(data.texts)), 2 * LEARNT)
+        texts, labels = ([data.texts[n] for n in rows], [data.labels[n] for n in rows])
+        names = sorted({label for label_set in labels[:LEARNT] for label in label_set})
+        examples = [
+            MultiLabelExample("", labels=tuple(n for n in label_set if n in names)) for label_set in labels
+        ]
+        has = multi_hot_targets(examples, names)
         fitted = fit_linear(
             LinearExamples(texts[:LEARNT], has[:LEARNT], len(names), label_type=LABEL_SET_TYPE)
         )
@@ -66,15 +68,15 @@ def main() -> None:
         logits, true = fitted.model.scores(texts[LEARNT:], None) / temperature, has[LEARNT:]
         for shares in ("same", "other"):
             for count in TEXTS:
-                found = []
+                scores = []
                 for held, new in draws(true, shares == "other", count):
                     made = fit_recalibration(logits[held], true[held], label_set_loss)
                     after = made(logits[new]), fit_thresholds(made(logits[held]), true[held])
                     both = (logits[new], thresholds), after
-                    found.append([judged(*each, true[new]) for each in both])
+                    scores.append([judged(*setting, true[new]) for setting in both])
                 row = {"set": name, "labels": len(names), "shares": shares, "texts": count}
-                if found:
-                    show(row | {"draws": len(found)}, np.mean(found, axis=0))
+                if scores:
+                    show(row | {"draws": len(scores)}, np.mean(scores, axis=0))
 
 
 if __name__ == "__main__":

@@ -49,12 +49,12 @@ PICTURE = RESULTS.with_suffix(".svg")
 
 def sets_of(names: Sequence[str]) -> list[str]:
     """Sets by their names and those of groups, each once."""
-    found = [own for name in names for own in GROUPS.get(name, [name])]
-    known = [*GROUPS["all"], *GROUPS["made"], *GROUPS["unseen"]]
-    unknown = [name for name in found if name not in known]
+    chosen = [set_name for name in names for set_name in GROUPS.get(name, [name])]
+    all_sets = [*GROUPS["all"], *GROUPS["made"], *GROUPS["unseen"]]
+    unknown = [name for name in chosen if name not in all_sets]
     if unknown:
-        raise SystemExit(f"no set or group {unknown[0]!r}; there are {', '.join([*GROUPS, *known])}")
-    return list(dict.fromkeys(found))
+        raise SystemExit(f"no set or group {unknown[0]!r}; there are {', '.join([*GROUPS, *all_sets])}")
+    return list(dict.fromkeys(chosen))
 
 
 def jobs(sets: Sequence[str], systems: Sequence[str], sizes: Sequence[int], seeds: int) -> Iterator[Job]:
@@ -70,8 +70,8 @@ def jobs(sets: Sequence[str], systems: Sequence[str], sizes: Sequence[int], seed
 
 def refusal(job: Job, data: DataSet) -> str | None:
     """Why there is nothing to run, if there is not."""
-    known = (*RIVALS[data.kind], *ON_DEMAND[data.kind])
-    if not job.system.startswith(OURS) and job.system not in known:
+    rivals = (*RIVALS[data.kind], *ON_DEMAND[data.kind])
+    if not job.system.startswith(OURS) and job.system not in rivals:
         return f"{job.system} is no rival for the task"
     if job.texts >= len(data.train):
         return "as many as there are: see all"
@@ -93,27 +93,27 @@ def run(job: Job, data: DataSet, rivals: Rivals, options: Sequence[str], folder:
 def commit() -> str:
     """What was measured: the commit, and a + where files have changed since."""
     git = ["git", "-C", str(ROOT)]
-    found = subprocess.run(
+    revision = subprocess.run(
         [*git, "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False
     )
     diff = [*git, "diff", "--quiet", "HEAD", "--", "src"]
     changed = subprocess.run(diff, capture_output=True, check=False)
-    return found.stdout.strip() + "+" * (changed.returncode == 1)
+    return revision.stdout.strip() + "+" * (changed.returncode == 1)
 
 
 def measure(arguments: argparse.Namespace) -> None:
     """Do the runs that are not in the results."""
     done = {} if arguments.again else read_results(arguments.results)
-    rivals, loaded, said = Rivals(arguments.cache), cache(load), set()
+    rivals, loaded, reported = Rivals(arguments.cache), cache(load), set()
     sizes = [ALL if size == "all" else int(size) for size in arguments.sizes]
     for job in jobs(sets_of(arguments.sets), systems_of(arguments), sizes, arguments.seeds):
         if job in done:
             continue
         data = loaded(job.set)
         if (why := refusal(job, data)) is not None:
-            if (own := (job.set, job.system, job.texts)) not in said:
-                print(f"{' '.join(map(str, own))}: not run, {why}", flush=True)
-                said.add(own)
+            if (skipped := (job.set, job.system, job.texts)) not in reported:
+                print(f"{' '.join(map(str, skipped))}: not run, {why}", flush=True)
+                reported.add(skipped)
             continue
         began = time.strftime("%Y-%m-%dT%H:%MZ", time.gmtime())
         result = run(job, data, rivals, arguments.options, arguments.folder)
@@ -129,23 +129,25 @@ def measure(arguments: argparse.Namespace) -> None:
 
 def systems_of(arguments: argparse.Namespace) -> list[str]:
     """The systems that are asked for; ours by the name that it is given."""
-    rivals = list(dict.fromkeys(name for own in RIVALS.values() for name in own))
-    asked = {"all": [OURS, *rivals], "rivals": rivals}
-    found = [own for name in arguments.systems for own in asked.get(name, [name])]
-    known = (OURS, *rivals, *ON_DEMAND["classify"])
-    unknown = [name for name in found if name not in known]
+    rivals = list(dict.fromkeys(name for group in RIVALS.values() for name in group))
+    groups = {"all": [OURS, *rivals], "rivals": rivals}
+    chosen = [system for name in arguments.systems for system in groups.get(name, [name])]
+    all_systems = (OURS, *rivals, *ON_DEMAND["classify"])
+    unknown = [name for name in chosen if name not in all_systems]
     if unknown:
-        raise SystemExit(f"no system {unknown[0]!r}; there are {', '.join(['all', 'rivals', *known])}")
-    return [arguments.name if name == OURS else name for name in dict.fromkeys(found)]
+        raise SystemExit(
+            f"no system {unknown[0]!r}; there are {', '.join(['all', 'rivals', *all_systems])}"
+        )
+    return [arguments.name if name == OURS else name for name in dict.fromkeys(chosen)]
 
 
 def show(arguments: argparse.Namespace) -> None:
     """Print the tables, and draw the picture if it is asked for."""
     names = set(sets_of(arguments.sets if arguments.sets_given else ["all"]))
-    found = only(read_results(arguments.results), lambda job: job.set in names)
-    print_tables(found, arguments.name)
+    results = only(read_results(arguments.results), lambda job: job.set in names)
+    print_tables(results, arguments.name)
     if arguments.figure:
-        lines, sets = curves(only(found, lambda job: job.set in GROUPS["texts"]))
+        lines, sets = curves(only(results, lambda job: job.set in GROUPS["texts"]))
         if lines:
             PICTURE.write_text(figure(lines, f"the {sets} sets that all were run on at every size"))
 

@@ -81,12 +81,12 @@ def fine_tuned(items: Items, targets: np.ndarray, seed: int, folder: Path | None
             schedule.step()
     model.eval()
 
-    def predict(own: Items) -> tuple[np.ndarray, np.ndarray]:
-        order = np.argsort([len(text) for text in own], kind="stable")
-        chances = np.zeros((len(own), model.readout.out_features), np.float32)
+    def predict(texts: Items) -> tuple[np.ndarray, np.ndarray]:
+        order = np.argsort([len(text) for text in texts], kind="stable")
+        chances = np.zeros((len(texts), model.readout.out_features), np.float32)
         with torch.inference_mode():
             for rows in _batches(order, 32):
-                chances[rows] = model([own[row] for row in rows]).softmax(1).numpy()
+                chances[rows] = model([texts[row] for row in rows]).softmax(1).numpy()
         return chances.argmax(1), chances
 
     weights = sum(weight.numel() for weight in model.parameters())
@@ -117,8 +117,8 @@ def setfit(items: Items, targets: np.ndarray, seed: int) -> Fitted:
         rows = Dataset.from_dict({"text": list(items), "label": targets.tolist()})
         library.Trainer(model=model, args=arguments, train_dataset=rows).train()
 
-    def predict(own: Items) -> tuple[np.ndarray, np.ndarray]:
-        chances = np.asarray(model.predict_proba(list(own), as_numpy=True))
+    def predict(texts: Items) -> tuple[np.ndarray, np.ndarray]:
+        chances = np.asarray(model.predict_proba(list(texts), as_numpy=True))
         return model.model_head.classes_[chances.argmax(1)], chances
 
     weights = sum(weight.numel() for weight in model.model_body.parameters())

@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from benchmarks.defaults.default_results import OURS, Found, means, only, set_of, sizes_of
+from benchmarks.defaults.default_results import OURS, Results, means, only, set_of, sizes_of
 
 Lines = Mapping[str, Mapping[int, float]]
 _STYLE = """\
@@ -37,18 +37,18 @@ _LEFT, _TOP, _WIDTH, _HEIGHT, _LINE = 46, 50, 460, 260, 16
 _TITLE = "Test accuracy by number of labelled texts, mean over sets"
 
 
-def curves(found: Found, systems: Sequence[str] = tuple(_COLOURS)) -> tuple[Lines, int]:
+def curves(results: Results, systems: Sequence[str] = tuple(_COLOURS)) -> tuple[Lines, int]:
     """System -> size -> mean accuracy over the same sets at every size and for every system, and how many.
 
     For sizes above those that a set was run at its runs on all texts stand, as there are no more. A size is
     shown where at least half as many sets are complete as at the size with the most.
     """
-    own = only(found, lambda job: job.system in systems)
-    sizes = sizes_of(own)
-    by_size = {size: means(own, size) for size in sizes}
+    selected = only(results, lambda job: job.system in systems)
+    sizes = sizes_of(selected)
+    by_size = {size: means(selected, size) for size in sizes}
     shown = [name for name in systems if any(name in averages for averages in by_size.values())]
     largest: dict[str, int] = {}
-    for job in own:
+    for job in selected:
         largest[set_of(job.set)] = max(largest.get(set_of(job.set), 0), job.texts)
 
     def value(system: str, name: str, size: int) -> float | None:
@@ -60,12 +60,14 @@ def curves(found: Found, systems: Sequence[str] = tuple(_COLOURS)) -> tuple[Line
         for size in sizes
     }
     most = max(map(len, complete.values()), default=0)
-    kept = [size for size in sizes if complete[size] and 2 * len(complete[size]) >= most]
-    shared = set.intersection(*(complete[size] for size in kept)) if kept else set()
+    shown_sizes = [size for size in sizes if complete[size] and 2 * len(complete[size]) >= most]
+    shared = set.intersection(*(complete[size] for size in shown_sizes)) if shown_sizes else set()
     if not shared:
         return {}, 0
     lines = {
-        system: {size: statistics.mean(value(system, name, size) or 0 for name in shared) for size in kept}
+        system: {
+            size: statistics.mean(value(system, name, size) or 0 for name in shared) for size in shown_sizes
+        }
         for system in shown
     }
     return lines, len(shared)
@@ -88,8 +90,8 @@ def figure(
         colours: Of the lines, by system.
         names: Of the systems, where they have others in the picture.
     """
-    sizes = sorted({size for own in lines.values() for size in own}, key=lambda size: size or 10**9)
-    values = [value for own in lines.values() for value in own.values()]
+    sizes = sorted({size for curve in lines.values() for size in curve}, key=lambda size: size or 10**9)
+    values = [value for curve in lines.values() for value in curve.values()]
     low, high = 5 * int(20 * min(values)), 5 * (int(20 * max(values)) + 1)
 
     def x(size: int) -> float:
@@ -111,9 +113,9 @@ def figure(
         name = f"{size:,}" if size else "all"
         body.append(f'<text x="{x(size):.1f}" y="{_TOP + _HEIGHT + 16}" text-anchor="middle">{name}</text>')
     legend = _TOP + _HEIGHT + 32
-    for system, own in lines.items():
+    for system, curve in lines.items():
         colour, name = colours.get(system, "#777777"), names.get(system, system)
-        points = [(x(size), y(100 * own[size]), own[size]) for size in sizes if size in own]
+        points = [(x(size), y(100 * curve[size]), curve[size]) for size in sizes if size in curve]
         path = " ".join(f"{across:.1f},{down:.1f}" for across, down, _ in points)
         body.append(f'<polyline points="{path}" stroke="{colour}"/>')
         body += [

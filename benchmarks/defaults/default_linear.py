@@ -66,8 +66,8 @@ def svm(items: Items, targets: np.ndarray) -> Fitted:
     for vectorizer in (words, characters):
         vectorizer.fit(every_text(items))
 
-    def read(own: Items) -> Any:
-        parts = [sides(vectorizer.transform, own) for vectorizer in (words, characters)]
+    def read(batch: Items) -> Any:
+        parts = [sides(vectorizer.transform, batch) for vectorizer in (words, characters)]
         return csr_matrix(hstack(parts))
 
     return _machine(read, items, targets, STRENGTHS, lambda c: LinearSVC(C=c, random_state=0))
@@ -88,7 +88,7 @@ def _machine(
     setting, dev = choose(settings, held_out, targets)
     estimator = make(setting).fit(features, targets)
     return Fitted(
-        lambda own: (estimator.predict(read(own)), None), estimator.coef_.size, f"C={setting}", dev
+        lambda batch: (estimator.predict(read(batch)), None), estimator.coef_.size, f"C={setting}", dev
     )
 
 
@@ -107,12 +107,12 @@ class NaiveBayesSVM:
         self.intercept = np.array([bias for _, bias in rows])
         return self
 
-    def _one(self, features: Any, own: np.ndarray) -> tuple[np.ndarray, float]:
-        if own.all():  # a label alone
+    def _one(self, features: Any, positive: np.ndarray) -> tuple[np.ndarray, float]:
+        if positive.all():  # a label alone
             return np.zeros(features.shape[1], np.float32), 0.0
-        counts = [1 + np.asarray(features[side].sum(0)).ravel() for side in (own, ~own)]
+        counts = [1 + np.asarray(features[side].sum(0)).ravel() for side in (positive, ~positive)]
         ratio = np.log(counts[0] / counts[0].sum()) - np.log(counts[1] / counts[1].sum())
-        svm = LinearSVC(C=self.strength, random_state=0).fit(features.multiply(ratio).tocsr(), own)
+        svm = LinearSVC(C=self.strength, random_state=0).fit(features.multiply(ratio).tocsr(), positive)
         weights = svm.coef_[0]
         mixed = self.own_share * weights + (1 - self.own_share) * np.abs(weights).mean()
         return (ratio * mixed).astype(np.float32), float(svm.intercept_[0])
@@ -126,7 +126,9 @@ def nb_svm(items: Items, targets: np.ndarray) -> Fitted:
     """NB-SVM on words and word pairs."""
     counter = CountVectorizer(ngram_range=(1, 2), token_pattern=WORD, binary=True, dtype=np.float32)
     counter.fit(every_text(items))
-    return _machine(lambda own: sides(counter.transform, own), items, targets, NB_SETTINGS, NaiveBayesSVM)
+    return _machine(
+        lambda batch: sides(counter.transform, batch), items, targets, NB_SETTINGS, NaiveBayesSVM
+    )
 
 
 def logistic(encode: Callable[[Sequence[str]], np.ndarray], items: Items, targets: np.ndarray) -> Fitted:
@@ -144,8 +146,8 @@ def logistic(encode: Callable[[Sequence[str]], np.ndarray], items: Items, target
     strength, dev = choose(LOGISTIC_STRENGTHS, held_out, targets)
     model = make(strength).fit(features, targets)
 
-    def predict(own: Items) -> tuple[np.ndarray, np.ndarray]:
-        chances = model.predict_proba((sides(encode, own) - mean) / spread)
+    def predict(batch: Items) -> tuple[np.ndarray, np.ndarray]:
+        chances = model.predict_proba((sides(encode, batch) - mean) / spread)
         return model.classes_[chances.argmax(1)], chances
 
     return Fitted(predict, model.coef_.size, f"C={strength}", dev)
@@ -168,8 +170,8 @@ def fasttext(items: Items, targets: np.ndarray) -> Fitted:
     name = f"rate={rate} epochs={epochs} characters={least}-{most}"
     weights = model.get_input_matrix().size + model.get_output_matrix().size
 
-    def predict(own: Items) -> tuple[np.ndarray, np.ndarray]:
-        return _ask_fasttext(model, [" ".join(text.split()).lower() for text in own])
+    def predict(texts: Items) -> tuple[np.ndarray, np.ndarray]:
+        return _ask_fasttext(model, [" ".join(text.split()).lower() for text in texts])
 
     return Fitted(predict, weights, name, dev)
 
@@ -181,8 +183,15 @@ def _train_fasttext(lines: Sequence[str], targets: np.ndarray, setting: tuple) -
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "train.txt"
         file.write_text("".join(f"__label__{n} {line}\n" for n, line in zip(targets, lines, strict=True)))
-        own = {"epoch": epochs, "minn": least, "maxn": most, "wordNgrams": 2, "dim": 50, "bucket": 100_000}
-        return library.train_supervised(str(file), lr=rate, thread=1, seed=1, verbose=0, **own)
+        flags = {
+            "epoch": epochs,
+            "minn": least,
+            "maxn": most,
+            "wordNgrams": 2,
+            "dim": 50,
+            "bucket": 100_000,
+        }
+        return library.train_supervised(str(file), lr=rate, thread=1, seed=1, verbose=0, **flags)
 
 
 def _ask_fasttext(model: Any, lines: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -191,7 +200,7 @@ def _ask_fasttext(model: Any, lines: Sequence[str]) -> tuple[np.ndarray, np.ndar
     labels = sorted(int(name.removeprefix("__label__")) for name in model.labels)
     chances = np.zeros((len(lines), len(labels)))
     place = {label: column for column, label in enumerate(labels)}
-    for row, found in enumerate(rows):
-        for chance, name in found:
+    for row, predictions in enumerate(rows):
+        for chance, name in predictions:
             chances[row, place[int(name.removeprefix("__label__"))]] = chance
     return np.array(labels)[chances.argmax(1)], chances

@@ -27,8 +27,8 @@ def write_part(part: Part, kind: Kind, path: Path) -> Path:
     names = ("premise", "hypothesis") if kind == "pair" else ("text",)
     with open(path, "w", encoding="utf-8", errors="surrogatepass") as file:
         for item, label in rows:
-            own = item if kind == "pair" else (item,)
-            file.write(json.dumps({**dict(zip(names, own, strict=True)), "label": label}) + "\n")
+            texts = item if kind == "pair" else (item,)
+            file.write(json.dumps({**dict(zip(names, texts, strict=True)), "label": label}) + "\n")
     return path
 
 
@@ -77,19 +77,19 @@ def scores_of(metrics: dict[str, Any]) -> Result:
     """What is kept of a metrics.json; what it does not tell is left out."""
     test = metrics["test"]
     if "tokens" in test:
-        found = {"test": test["entities"]["f1"] if "entities" in test else test["tokens"]["accuracy"]}
-        found["macro_f1"] = test["tokens"].get("macro_f1")
+        scores = {"test": test["entities"]["f1"] if "entities" in test else test["tokens"]["accuracy"]}
+        scores["macro_f1"] = test["tokens"].get("macro_f1")
     else:
-        found = {"test": test["accuracy"], "macro_f1": test.get("macro_f1")}
-    found |= {name: test.get(name) for name in ("log_loss", "calibration_error", "unknown_words")}
+        scores = {"test": test["accuracy"], "macro_f1": test.get("macro_f1")}
+    scores |= {name: test.get(name) for name in ("log_loss", "calibration_error", "unknown_words")}
     for name in ("encoder_alone", "linear_model_alone", "baseline"):
-        own = metrics.get(name) or {}
-        found[name] = own.get("accuracy", own.get("score"))
+        member = metrics.get(name) or {}
+        scores[name] = member.get("accuracy", member.get("score"))
     if "tokens" not in test and "unseen" in metrics:  # else none is known
-        found["unseen"] = metrics["unseen"]["accuracy"]
+        scores["unseen"] = metrics["unseen"]["accuracy"]
     if "encoder_alone" not in metrics and "linear_model_alone" not in metrics:
-        found["encoder_alone"] = found["test"]  # there is no linear model beside it
-    return {name: round(value, 5) for name, value in found.items() if value is not None}
+        scores["encoder_alone"] = scores["test"]  # there is no linear model beside it
+    return {name: round(value, 5) for name, value in scores.items() if value is not None}
 
 
 def speed(model: Path, data: DataSet) -> float:

@@ -34,22 +34,22 @@ class Job:
     seed: int
 
 
-Found = dict[Job, Result]
+Results = dict[Job, Result]
 
 
 def read_results(path: Path) -> dict[Job, Result]:
     """All runs of a file; of one that was done again, the last. A line that was cut off is passed over."""
-    found: dict[Job, Result] = {}
+    results: dict[Job, Result] = {}
     if not path.exists():
-        return found
+        return results
     for line in path.read_text().splitlines():
         try:
             row = json.loads(line)
         except json.JSONDecodeError:
             continue
         job = Job(row.pop("set"), row.pop("system"), row.pop("texts"), row.pop("seed"))
-        found[job] = row
-    return found
+        results[job] = row
+    return results
 
 
 def append_result(path: Path, job: Job, result: Result) -> None:
@@ -66,7 +66,7 @@ def set_of(name: str) -> str:
 
 
 def means(
-    found: Found, texts: int, field: str = "test", seeds: int | None = None
+    results: Results, texts: int, field: str = "test", seeds: int | None = None
 ) -> dict[str, dict[str, float]]:
     """System -> set -> mean over seeds and splits, of the runs of a size that have the field.
 
@@ -74,28 +74,28 @@ def means(
         seeds: Only seeds below this; all if None.
     """
     runs: dict[str, dict[str, list[float]]] = {}
-    for job, result in (found | best_linear(found)).items():
+    for job, result in (results | best_linear(results)).items():
         if job.texts == texts and field in result and (seeds is None or job.seed < seeds):
             runs.setdefault(job.system, {}).setdefault(set_of(job.set), []).append(result[field])
-    return {s: {name: float(np.mean(v)) for name, v in own.items()} for s, own in runs.items()}
+    return {s: {name: float(np.mean(v)) for name, v in by_set.items()} for s, by_set in runs.items()}
 
 
-def shared_runs(found: Found, systems: Sequence[str]) -> Found:
+def shared_runs(results: Results, systems: Sequence[str]) -> Results:
     """The runs of these systems on sets, sizes and seeds that all of them were run on."""
     return {
         job: result
-        for job, result in found.items()
-        if job.system in systems and all(replace(job, system=system) in found for system in systems)
+        for job, result in results.items()
+        if job.system in systems and all(replace(job, system=system) in results for system in systems)
     }
 
 
-def best_linear(found: Found) -> dict[Job, Result]:
+def best_linear(results: Results) -> dict[Job, Result]:
     """Of each set, size and seed that all linear rivals were run on, the one that was best on dev."""
     best: dict[Job, Result] = {}
-    for job in found:
-        own = [found.get(replace(job, system=name)) for name in LINEAR]
-        if all(own):
-            best[replace(job, system=BEST)] = max(filter(None, own), key=lambda result: result["dev"])
+    for job in results:
+        runs = [results.get(replace(job, system=name)) for name in LINEAR]
+        if all(runs):
+            best[replace(job, system=BEST)] = max(filter(None, runs), key=lambda result: result["dev"])
     return best
 
 
@@ -117,48 +117,50 @@ class Gap:
     worst: tuple[str, float]
 
 
-def gap(found: Found, texts: int, first: str, second: str) -> Gap | None:
+def gap(results: Results, texts: int, first: str, second: str) -> Gap | None:
     """Paired difference of two systems, by set: a mean over the subsets that both were run on. None where
     they share none. A rival's one run on all texts stands for every seed."""
-    every = found | best_linear(found)
+    every = results | best_linear(results)
     gains: dict[str, list[float]] = {}
     for job, result in every.items():
         if job.system == first and job.texts == texts:
-            other = every.get(replace(job, system=second))
-            if other is None and not texts:
-                other = every.get(replace(job, system=second, seed=0))
-            if other is not None:
-                gains.setdefault(set_of(job.set), []).append(result["test"] - other["test"])
+            rival = every.get(replace(job, system=second))
+            if rival is None and not texts:
+                rival = every.get(replace(job, system=second, seed=0))
+            if rival is not None:
+                gains.setdefault(set_of(job.set), []).append(result["test"] - rival["test"])
     if not gains:
         return None
-    own = {name: float(np.mean(values)) for name, values in sorted(gains.items())}
+    by_set = {name: float(np.mean(values)) for name, values in sorted(gains.items())}
     random = np.random.default_rng(0)
-    runs = [np.array(gains[name]) for name in own]
+    runs = [np.array(gains[name]) for name in by_set]
     drawn = np.stack([_resampled_means(runs, random) for _ in runs])
     sets = random.integers(0, len(runs), (len(runs), _DRAWS))
     means = np.take_along_axis(drawn, sets[:, None], axis=1)[:, 0].mean(0)
     low, high = np.quantile(means, [0.025, 0.975])
-    worst = min(own, key=own.__getitem__)
-    return Gap(float(np.mean(list(own.values()))), float(low), float(high), len(own), (worst, own[worst]))
+    worst = min(by_set, key=by_set.__getitem__)
+    return Gap(
+        float(np.mean(list(by_set.values()))), float(low), float(high), len(by_set), (worst, by_set[worst])
+    )
 
 
 def _resampled_means(runs: Sequence[np.ndarray], random: np.random.Generator) -> np.ndarray:
     """Means of runs of each set, drawn with replacement, `[sets, draws]`."""
-    return np.stack([own[random.integers(0, len(own), (_DRAWS, len(own)))].mean(1) for own in runs])
+    return np.stack([gains[random.integers(0, len(gains), (_DRAWS, len(gains)))].mean(1) for gains in runs])
 
 
-def sizes_of(found: Found) -> list[int]:
+def sizes_of(results: Results) -> list[int]:
     """Sizes that there are runs of, all texts (0) last."""
-    sizes = {job.texts for job in found}
+    sizes = {job.texts for job in results}
     return [*sorted(sizes - {0}), *([0] if 0 in sizes else [])]
 
 
-def systems_of(found: Iterable[Job]) -> list[str]:
+def systems_of(jobs: Iterable[Job]) -> list[str]:
     """Systems that there are runs of, ours first, then the rivals in a fixed order."""
-    names = sorted({job.system for job in found})
+    names = sorted({job.system for job in jobs})
     return sorted(names, key=lambda name: ORDER.index(name) if name in ORDER else -1)
 
 
-def only(found: Found, keep: Callable[[Job], bool]) -> dict[Job, Result]:
+def only(results: Results, keep: Callable[[Job], bool]) -> dict[Job, Result]:
     """Some of the runs."""
-    return {job: result for job, result in found.items() if keep(job)}
+    return {job: result for job, result in results.items() if keep(job)}

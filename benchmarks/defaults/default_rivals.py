@@ -67,7 +67,7 @@ class Rivals:
             return crf(train, data.test, data.scheme)
         names = sorted(set(data.train.labels))
         number = {name: n for n, name in enumerate(names)}
-        targets, truth = (np.array([number[own] for own in part.labels]) for part in (train, data.test))
+        targets, truth = (np.array([number[label] for label in part.labels]) for part in (train, data.test))
         vectors = self.vectors(system)
         # Whether vectors of texts were at hand is no matter of the rival: encoding is told by its speed.
         encoding = 0.0 if vectors is None else 1 / self.encoding_speed(system, data)
@@ -125,8 +125,8 @@ def computing(vectors: VectorCache | None) -> float:
 
 def probability_scores(chances: np.ndarray, truth: np.ndarray) -> Result:
     """Log loss in nats and calibration error of probabilities `[texts, labels]`."""
-    own = np.clip(chances[np.arange(len(truth)), truth], 1e-9, 1)
+    true_chances = np.clip(chances[np.arange(len(truth)), truth], 1e-9, 1)
     return {
-        "log_loss": round(float(-np.log(own).mean()), 5),
+        "log_loss": round(float(-np.log(true_chances).mean()), 5),
         "calibration_error": round(expected_calibration_error(chances, truth), 5),
     }

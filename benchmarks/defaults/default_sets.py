@@ -87,15 +87,18 @@ def _imdb() -> tuple[Part, Part]:
 
 
 def _reviews(part: str) -> Part:
-    own = {label: _texts(f"imdb/{part}_{label}.tsv.xz", REVIEWS).items for label in ("neg", "pos")}
-    return Part([t for texts in own.values() for t in texts], [label for label in own for _ in own[label]])
+    by_label = {label: _texts(f"imdb/{part}_{label}.tsv.xz", REVIEWS).items for label in ("neg", "pos")}
+    return Part(
+        [t for texts in by_label.values() for t in texts],
+        [label for label in by_label for _ in by_label[label]],
+    )
 
 
 def _helpdesk(split: int) -> tuple[Part, Part]:
     """The split that `headwise train --split.seed` makes; its dev texts are for training here."""
     path = str(files("headwise") / "data" / "samples" / "helpdesk.tsv")
     parts = split_examples(read_examples(path, HELPDESK).items, 0, 0.15, split)
-    train, test = ([(e.text, e.label) for e in own] for own in (parts.train, parts.test))
+    train, test = ([(e.text, e.label) for e in examples] for examples in (parts.train, parts.test))
     return Part(*zip(*train, strict=True)), Part(*zip(*test, strict=True))
 
 
@@ -104,7 +107,7 @@ def _sick() -> tuple[Part, Part]:
     parts = (
         read_pairs(DATA / f"sick/SICK_{part}.txt.gz", options).items for part in ("train", "test_annotated")
     )
-    train, test = (_pairs(own) for own in parts)
+    train, test = (_pairs(part) for part in parts)
     return train, test
 
 
@@ -116,7 +119,7 @@ def _snli() -> tuple[Part, Part]:
         read_aligned_pairs(*(DATA / f"snli/esnli/{file}.{part}.gz" for file in ("s1", "s2", "labels")))
         for part in ("dev", "test")
     )
-    return _pairs([*train, *(pair for own in more for pair in own)]), _pairs(test)
+    return _pairs([*train, *(pair for pairs in more for pair in pairs)]), _pairs(test)
 
 
 def _pairs(pairs: Sequence[Any]) -> Part:
@@ -125,7 +128,9 @@ def _pairs(pairs: Sequence[Any]) -> Part:
 
 def _tagged(train: str, test: str, options: TagOptions = TagOptions()) -> tuple[Part, Part]:  # noqa: B008
     read = [read_tagged(DATA / path, options).items for path in (train, test)]
-    first, second = (Part([list(s.tokens) for s in own], [list(s.tags or ()) for s in own]) for own in read)
+    first, second = (
+        Part([list(s.tokens) for s in part], [list(s.tags or ()) for s in part]) for part in read
+    )
     return first, second
 
 
@@ -133,10 +138,10 @@ Loader = Callable[[], tuple[Part, Part]]
 AnyLoader = TypeVar("AnyLoader")
 _CLASSIFY: dict[str, Loader] = {
     **{
-        f"mtl16/{own}": lambda own=own: _two(
-            f"mtl16/{own}.task.train.gz", f"mtl16/{own}.task.test.gz", LABEL_TEXT
+        f"mtl16/{domain}": lambda domain=domain: _two(
+            f"mtl16/{domain}.task.train.gz", f"mtl16/{domain}.task.test.gz", LABEL_TEXT
         )
-        for own in MTL
+        for domain in MTL
     },
     "sst2": lambda: _two(
         "sst/trees/train.txt.gz", "sst/trees/test.txt.gz", ReadOptions(format="sst", sst_labels="binary")
@@ -183,10 +188,10 @@ GROUPS: dict[str, list[str]] = {
     "all": [*_CLASSIFY, *_PAIRS, *_TAGS],
     "made": [*made_sets.CLASSIFY, *made_sets.PAIRS, *made_sets.TAGS],
     "unseen": list(unseen_sets.CLASSIFY),
-    "mtl16": [f"mtl16/{own}" for own in MTL],
+    "mtl16": [f"mtl16/{domain}" for domain in MTL],
     "helpdesk": [f"helpdesk/{split}" for split in range(HELPDESK_SPLITS)],
     "quick": [
-        *(f"mtl16/{own}" for own in ("MR", "apparel", "books", "music")),
+        *(f"mtl16/{domain}" for domain in ("MR", "apparel", "books", "music")),
         *("sst2", "imdb", "banking77", "clinc150", "emotion", "irony", "offensive", "helpdesk/0"),
     ],
 }
@@ -216,8 +221,8 @@ def _of_rows(name: str) -> DataSet:
     """A set that comes as rows, each an item and its label."""
     tags = made_sets.TAGS.get(name)
     kind: Kind = "tag" if tags else "pair" if name in made_sets.PAIRS else "classify"
-    others: dict[str, Any] = made_sets.CLASSIFY | made_sets.PAIRS | unseen_sets.CLASSIFY
-    loader, scheme = tags or (others[name], "plain")
+    loaders: dict[str, Any] = made_sets.CLASSIFY | made_sets.PAIRS | unseen_sets.CLASSIFY
+    loader, scheme = tags or (loaders[name], "plain")
     train, test = (Part(*zip(*rows, strict=True)) for rows in loader())
     return DataSet(name, kind, *_cut((train, test)), scheme=scheme)
 
@@ -245,9 +250,9 @@ def subset(labels: Sequence[Any], texts: int | None, seed: int) -> list[int]:
         for row in order:
             within.setdefault(labels[row], []).append(int(row))
         place = np.empty(len(labels))
-        for own in within.values():
+        for rows in within.values():
             # The k-th of n texts of a label lies at random in the k-th of n equal stretches of the order.
-            place[own] = (np.arange(len(own)) + draw.random(len(own))) / len(own)
-            place[own[0]] -= 1
+            place[rows] = (np.arange(len(rows)) + draw.random(len(rows))) / len(rows)
+            place[rows[0]] -= 1
         order = np.argsort(place)
     return [int(row) for row in order[:texts]]

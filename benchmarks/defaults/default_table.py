@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from benchmarks.common.accuracy_tables import print_header, print_row
 from benchmarks.defaults.default_results import (
     OURS,
-    Found,
     Gap,
+    Results,
     best_linear,
     gap,
     means,
@@ -39,29 +39,29 @@ def size_name(texts: int) -> str:
     return f"{texts:,}" if texts else "all"
 
 
-def print_tables(found: Found, base: str = OURS) -> None:
+def print_tables(results: Results, base: str = OURS) -> None:
     """All that the runs show.
 
     Args:
         base: The system that the others are compared with.
     """
-    if not found:
+    if not results:
         print("no runs yet")
         return
-    for texts in sizes_of(found):
-        print_accuracy(found, texts)
-    for texts in sizes_of(found):
-        print_gaps(found, texts, base)
-    for texts in sizes_of(found):
-        print_fields(found, texts)
-        print_costs(found, texts)
+    for texts in sizes_of(results):
+        print_accuracy(results, texts)
+    for texts in sizes_of(results):
+        print_gaps(results, texts, base)
+    for texts in sizes_of(results):
+        print_fields(results, texts)
+        print_costs(results, texts)
 
 
-def print_accuracy(found: Found, texts: int) -> None:
+def print_accuracy(results: Results, texts: int) -> None:
     """Accuracy (F1 of names) by set and system, and the mean over sets that every system was run on."""
-    averages = means(found, texts)
-    systems = [name for name in columns(found) if name in averages]
-    sets = sorted({name for own in averages.values() for name in own})
+    averages = means(results, texts)
+    systems = [name for name in columns(results) if name in averages]
+    sets = sorted({name for by_set in averages.values() for name in by_set})
     print_header([f"{size_name(texts)} texts", *systems])
     for name in sets:
         print_row([name, *(percent(averages[system].get(name)) for system in systems)])
@@ -74,14 +74,14 @@ def print_accuracy(found: Found, texts: int) -> None:
         ]
         print_row([f"**mean of {len(shared)} sets that all have**", *cells])
     mtl = [name for name in sets if name.startswith("mtl16/")]
-    whole = [system for system in systems if all(name in averages[system] for name in mtl)]
-    if len(mtl) == 16 and whole:
+    complete = [system for system in systems if all(name in averages[system] for name in mtl)]
+    if len(mtl) == 16 and complete:
         cells = [
-            percent(statistics.mean(averages[system][name] for name in mtl)) if system in whole else "-"
+            percent(statistics.mean(averages[system][name] for name in mtl)) if system in complete else "-"
             for system in systems
         ]
         print_row(["**MTL-16, mean of 16**", *cells])
-    counts = [sum(job.texts == texts and job.system == system for job in found) for system in systems]
+    counts = [sum(job.texts == texts and job.system == system for job in results) for system in systems]
     print_row(["runs", *(str(count or "") for count in counts)])
 
 
@@ -90,62 +90,62 @@ def kinds(
 ) -> list[list[str]]:
     """Groups of systems that share sets: those that stand in the row of some set, the largest first."""
     rows = {tuple(system for system in systems if name in averages[system]) for name in sets}
-    largest = [row for row in rows if not any(set(row) < set(other) for other in rows)]
+    largest = [row for row in rows if not any(set(row) < set(larger) for larger in rows)]
     return [list(row) for row in sorted(largest, key=lambda row: (-len(row), row)) if len(row) > 1]
 
 
-def print_gaps(found: Found, texts: int, base: str) -> None:
+def print_gaps(results: Results, texts: int, base: str) -> None:
     """Ours minus each of the others, over the sets that both have."""
-    others = [name for name in columns(found) if name != base]
-    rows = [(name, own) for name in others if (own := gap(found, texts, base, name))]
+    rivals = [name for name in columns(results) if name != base]
+    rows = [(name, difference) for name in rivals if (difference := gap(results, texts, base, name))]
     if rows:
         print_header(
             [f"{base} minus, {size_name(texts)} texts", "points", "95 % interval", "sets", "worst set"]
         )
-        for name, own in rows:
-            print_row([name, *gap_cells(own)])
+        for name, difference in rows:
+            print_row([name, *gap_cells(difference)])
 
 
-def columns(found: Found) -> list[str]:
+def columns(results: Results) -> list[str]:
     """Systems that there are runs of, and the best linear one."""
-    return systems_of({**found, **best_linear(found)})
+    return systems_of({**results, **best_linear(results)})
 
 
-def gap_cells(own: Gap) -> list[str]:
+def gap_cells(difference: Gap) -> list[str]:
     """A difference in points."""
-    low, high, worst = (100 * value for value in (own.low, own.high, own.worst[1]))
+    low, high, worst = (100 * value for value in (difference.low, difference.high, difference.worst[1]))
     return [
-        f"{100 * own.mean:+.1f}",
+        f"{100 * difference.mean:+.1f}",
         f"{low:+.1f} to {high:+.1f}",
-        str(own.sets),
-        f"{own.worst[0]} {worst:+.1f}",
+        str(difference.sets),
+        f"{difference.worst[0]} {worst:+.1f}",
     ]
 
 
-def print_fields(found: Found, texts: int) -> None:
+def print_fields(results: Results, texts: int) -> None:
     """The other scores, means over each system's own sets."""
-    systems = systems_of(only(found, lambda job: job.texts == texts))
+    systems = systems_of(only(results, lambda job: job.texts == texts))
     print_header([f"{size_name(texts)} texts, mean", *FIELDS.values(), "sets"])
     for system in systems:
         cells, sets = [], 0
         for field in FIELDS:
-            own = means(found, texts, field).get(system, {})
-            sets = max(sets, len(own))
-            mean = statistics.mean(own.values()) if own else None
+            by_set = means(results, texts, field).get(system, {})
+            sets = max(sets, len(by_set))
+            mean = statistics.mean(by_set.values()) if by_set else None
             plain = "-" if mean is None else f"{mean:.3f}"
             cells.append(plain if field in PLAIN else percent(mean))
         print_row([system, *cells, str(sets or "-")])
 
 
-def print_costs(found: Found, texts: int) -> None:
+def print_costs(results: Results, texts: int) -> None:
     """Time, memory, size and speed, medians over runs and in brackets the most (of speed the least)."""
-    own = only(found, lambda job: job.texts == texts)
+    runs = only(results, lambda job: job.texts == texts)
     print_header([f"{size_name(texts)} texts, median", *COSTS.values()])
-    for system in systems_of(own):
+    for system in systems_of(runs):
         cells = []
         for field in COSTS:
             values = [
-                result[field] for job, result in own.items() if job.system == system and field in result
+                result[field] for job, result in runs.items() if job.system == system and field in result
             ]
             if not values:
                 cells.append("-")
@@ -165,7 +165,7 @@ def percent(share: float | None) -> str:
 
 
 def mean_accuracies(
-    found: Found, sizes: Sequence[int], systems: Sequence[str]
+    results: Results, sizes: Sequence[int], systems: Sequence[str]
 ) -> tuple[list[str], list[list[str]]]:
     """Head and rows of mean test accuracies by system and size, in percent; the best of a size is bold.
 
@@ -173,7 +173,7 @@ def mean_accuracies(
     """
     head, columns = [""], list[list[str]]()
     for texts in sizes:
-        averages = means(shared_runs(found, systems), texts)
+        averages = means(shared_runs(results, systems), texts)
         shared = averages[systems[0]]
         cells = [percent(statistics.mean(averages[system].values())) for system in systems]
         best = max(cells, key=float)
@@ -182,16 +182,16 @@ def mean_accuracies(
     return head, [[system, *cells] for system, *cells in zip(systems, *columns, strict=True)]
 
 
-def gap_rows(found: Found, sizes: Sequence[int], rivals: Sequence[str]) -> list[list[str]]:
+def gap_rows(results: Results, sizes: Sequence[int], rivals: Sequence[str]) -> list[list[str]]:
     """Rows of the difference of ours and each rival by size, over the sets that all of them were run on.
 
     A row has size, rival, mean in points, interval, number of sets, and the worst set.
     """
     rows = list[list[str]]()
     for texts in sizes:
-        averages = means(found, texts)
+        averages = means(results, texts)
         shared = set.intersection(*(set(averages[system]) for system in (OURS, *rivals)))
-        runs = only(found, lambda job, shared=shared: set_of(job.set) in shared)
+        runs = only(results, lambda job, shared=shared: set_of(job.set) in shared)
         gaps = [(rival, gap(runs, texts, OURS, rival)) for rival in rivals]
         rows += [
             [size_name(texts), rival, *gap_cells(difference)] for rival, difference in gaps if difference
@@ -200,15 +200,15 @@ def gap_rows(found: Found, sizes: Sequence[int], rivals: Sequence[str]) -> list[
 
 
 def accuracy_rows(
-    found: Found, texts: int, sets: Sequence[str], rivals: Sequence[str]
+    results: Results, texts: int, sets: Sequence[str], rivals: Sequence[str]
 ) -> tuple[list[str], list[list[str]]]:
     """Head and rows of the test accuracy of ours, whole and by its members, and of rivals: means over the
     seeds and splits of each set that ours was run on."""
     members = {"test": OURS, "encoder_alone": "encoder alone", "linear_model_alone": "linear model alone"}
-    ours = [means(found, texts, field).get(OURS, {}) for field in members]
-    others = [means(found, texts).get(rival, {}) for rival in rivals]
+    ours = [means(results, texts, field).get(OURS, {}) for field in members]
+    rival_scores = [means(results, texts).get(rival, {}) for rival in rivals]
     rows = [
-        [f"`{name}`", *(percent(scores.get(name)) for scores in (*ours, *others))]
+        [f"`{name}`", *(percent(scores.get(name)) for scores in (*ours, *rival_scores))]
         for name in dict.fromkeys(map(set_of, sets))
         if name in ours[0]
     ]

@@ -19,9 +19,9 @@ _ITERATIONS, _CHOOSING_ITERATIONS, _CHOOSING_SENTENCES = 150, 50, 3_000
 
 def shape(word: str) -> str:
     """`McDonald's-2` -> `XxXx'x-d`: classes of characters, each run once."""
-    found = ""
+    pattern = ""
     for character in word:
-        own = (
+        symbol = (
             "d"
             if character.isdigit()
             else "X"
@@ -30,9 +30,9 @@ def shape(word: str) -> str:
             if character.isalpha()
             else character
         )
-        if not found.endswith(own):
-            found += own
-    return found
+        if not pattern.endswith(symbol):
+            pattern += symbol
+    return pattern
 
 
 def features_of(words: Sequence[str]) -> list[list[str]]:
@@ -40,15 +40,15 @@ def features_of(words: Sequence[str]) -> list[list[str]]:
     padded = ["<s>", "<s>", *words, "</s>", "</s>"]
     lower = [word.lower() for word in padded]
     shapes = [shape(word) for word in padded]
-    found = []
+    features = []
     for place in range(2, len(padded) - 2):
         word, small = padded[place], lower[place]
-        own = ["bias", f"w={word}", f"l={small}", f"s={shapes[place]}", f"n={min(len(word), 10)}"]
-        own += [f"p{size}={small[:size]}" for size in range(1, 5) if size <= len(small)]
-        own += [f"e{size}={small[-size:]}" for size in range(1, 5) if size <= len(small)]
+        word_features = ["bias", f"w={word}", f"l={small}", f"s={shapes[place]}", f"n={min(len(word), 10)}"]
+        word_features += [f"p{size}={small[:size]}" for size in range(1, 5) if size <= len(small)]
+        word_features += [f"e{size}={small[-size:]}" for size in range(1, 5) if size <= len(small)]
         for step in (-2, -1, 1, 2):
-            own += [f"{step}l={lower[place + step]}", f"{step}s={shapes[place + step]}"]
-        own += [
+            word_features += [f"{step}l={lower[place + step]}", f"{step}s={shapes[place + step]}"]
+        word_features += [
             f"-1e3={lower[place - 1][-3:]}",
             f"+1e3={lower[place + 1][-3:]}",
             f"-1,0={lower[place - 1]}|{small}",
@@ -57,9 +57,9 @@ def features_of(words: Sequence[str]) -> list[list[str]]:
             f"s-1,0,1={shapes[place - 1]}|{shapes[place]}|{shapes[place + 1]}",
         ]
         if word[:1].isupper():
-            own.append("capital, first" if place == 2 else "capital, inside")
-        found.append(own)
-    return found
+            word_features.append("capital, first" if place == 2 else "capital, inside")
+        features.append(word_features)
+    return features
 
 
 def crf(train: Part, test: Part, scheme: Scheme) -> Result:
@@ -70,13 +70,13 @@ def crf(train: Part, test: Part, scheme: Scheme) -> Result:
     began = time.monotonic()
     features = [features_of(words) for words in train.items]
     rows = subset(train.labels, None, 0)[:_CHOOSING_SENTENCES]
-    held, kept = rows[: len(rows) // 5], rows[len(rows) // 5 :]
+    held, fit_rows = rows[: len(rows) // 5], rows[len(rows) // 5 :]
     scores = []
     with tempfile.TemporaryDirectory() as folder:
         for number, penalty in enumerate(PENALTIES):
             file = str(Path(folder) / str(number))
-            own = ([features[row] for row in kept], [train.labels[row] for row in kept])
-            tagger = _fit(*own, penalty, _CHOOSING_ITERATIONS, file)
+            examples = ([features[row] for row in fit_rows], [train.labels[row] for row in fit_rows])
+            tagger = _fit(*examples, penalty, _CHOOSING_ITERATIONS, file)
             predicted = [tagger.tag(features[row]) for row in held]
             scores.append(_score(predicted, train.take(held), scheme)["test"])
         best = PENALTIES[max(range(len(scores)), key=scores.__getitem__)]
@@ -99,8 +99,8 @@ def _fit(features: Sequence[Any], tags: Sequence[Any], penalty: tuple, iteration
     import pycrfsuite
 
     trainer = pycrfsuite.Trainer(verbose=False)
-    for own, labels in zip(features, tags, strict=True):
-        trainer.append(own, labels)
+    for sentence, labels in zip(features, tags, strict=True):
+        trainer.append(sentence, labels)
     trainer.set_params({"c1": penalty[0], "c2": penalty[1], "max_iterations": iterations})
     trainer.train(file)
     tagger = pycrfsuite.Tagger()
@@ -116,5 +116,5 @@ def _score(predicted: Sequence[Sequence[str]], part: Part, scheme: Scheme) -> Re
         for words, tags in zip(part.items, part.labels, strict=True)
     ]
     tokens, entities = score_tagging(predicted, sentences, scheme)
-    whole = tokens.accuracy if entities is None else entities.f1
-    return {"test": round(whole, 5), "macro_f1": round(tokens.macro_f1, 5)}
+    score = tokens.accuracy if entities is None else entities.f1
+    return {"test": round(score, 5), "macro_f1": round(tokens.macro_f1, 5)}

@@ -52,22 +52,22 @@ class VectorCache:
     def __init__(self, folder: Path, compute: Encode):
         self.folder, self.compute = folder, compute
         self.seconds, self.computed = 0.0, 0
-        self._known: dict[bytes, Vectors] = {}
+        self._vectors: dict[bytes, Vectors] = {}
         self._read: set[str] = set()
 
     def __call__(self, texts: Sequence[str]) -> Vectors:
         """Vectors, float32 `[texts, size]`."""
         self._load()
-        missing = {key: text for text in texts if (key := key_of(text)) not in self._known}
+        missing = {key: text for text in texts if (key := key_of(text)) not in self._vectors}
         todo = list(missing.items())
         for start in range(0, len(todo), _SHARD):
             self._add(todo[start : start + _SHARD])
-        return np.stack([self._known[key_of(text)] for text in texts]).astype(np.float32)
+        return np.stack([self._vectors[key_of(text)] for text in texts]).astype(np.float32)
 
-    def known(self, texts: Sequence[str]) -> NDArray[np.bool_]:
+    def is_cached(self, texts: Sequence[str]) -> NDArray[np.bool_]:
         """Which of the texts need no computing."""
         self._load()
-        return np.array([key_of(text) in self._known for text in texts], dtype=bool)
+        return np.array([key_of(text) in self._vectors for text in texts], dtype=bool)
 
     def _load(self) -> None:
         for path in sorted(self.folder.glob("*.npz")):
@@ -77,16 +77,16 @@ class VectorCache:
                 self._read.add(path.name)
 
     def _put(self, keys: NDArray[np.uint8], vectors: NDArray[np.float16]) -> None:
-        self._known |= {key.tobytes(): vector for key, vector in zip(keys, vectors, strict=True)}
+        self._vectors |= {key.tobytes(): vector for key, vector in zip(keys, vectors, strict=True)}
 
-    def _add(self, own: Sequence[tuple[bytes, str]]) -> None:
+    def _add(self, rows: Sequence[tuple[bytes, str]]) -> None:
         began = time.monotonic()
-        vectors = self.compute([text for _, text in own]).astype(np.float16)
+        vectors = self.compute([text for _, text in rows]).astype(np.float16)
         self.seconds += time.monotonic() - began
-        self.computed += len(own)
-        keys = np.frombuffer(b"".join(key for key, _ in own), dtype=np.uint8).reshape(len(own), -1)
+        self.computed += len(rows)
+        keys = np.frombuffer(b"".join(key for key, _ in rows), dtype=np.uint8).reshape(len(rows), -1)
         self.folder.mkdir(parents=True, exist_ok=True)
-        name = f"{own[0][0].hex()}-{len(own)}.npz"
+        name = f"{rows[0][0].hex()}-{len(rows)}.npz"
         partial = self.folder / f".{name}.{os.getpid()}"
         with open(partial, "wb") as file:
             np.savez(file, keys=keys, vectors=vectors)
@@ -113,7 +113,7 @@ def minilm() -> Encode:
     def encode(texts: Sequence[str]) -> Vectors:
         pieces = tokenizer(list(texts), truncation=True, max_length=MOST_PIECES)["input_ids"]
         order = sorted(range(len(pieces)), key=lambda row: len(pieces[row]))
-        found = np.zeros((len(pieces), model.config.hidden_size), np.float32)
+        vectors = np.zeros((len(pieces), model.config.hidden_size), np.float32)
         while order:
             longest = len(pieces[order[min(_BATCH, len(order)) - 1]])
             rows = order[: max(8, min(_BATCH, _BATCH_PIECES // longest))]
@@ -123,8 +123,8 @@ def minilm() -> Encode:
             with torch.inference_mode():
                 states = model(input_ids=ids, attention_mask=keep.long()).last_hidden_state.float()
                 means = (states * keep[..., None]).sum(1) / keep.sum(1, keepdim=True)
-                found[rows] = torch.nn.functional.normalize(means, dim=1).numpy()
-        return found
+                vectors[rows] = torch.nn.functional.normalize(means, dim=1).numpy()
+        return vectors
 
     return encode
 
@@ -173,10 +173,10 @@ def _lazy(load: Callable[[], Encode]) -> Encode:
 def static_means(vectors: WordVectors, texts: Sequence[str]) -> Vectors:
     """The mean of the vectors of a text's words, scaled to length 1; zeros where it has no known word."""
     words = get_tokenizer("penn").words
-    found = np.zeros((len(texts), vectors.size), np.float32)
+    means = np.zeros((len(texts), vectors.size), np.float32)
     for place, text in enumerate(texts):
         rows = [row for word in words(text) if (row := vectors.row(word)) is not None]
         if rows:
             mean = vectors.matrix[rows].mean(0)
-            found[place] = mean / max(float(np.linalg.norm(mean)), 1e-9)
-    return found
+            means[place] = mean / max(float(np.linalg.norm(mean)), 1e-9)
+    return means

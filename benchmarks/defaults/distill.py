@@ -55,11 +55,11 @@ def distill(
     folder.mkdir(parents=True, exist_ok=True)
     unlabelled = write_part(Part(texts.items, [""] * len(texts)), data.kind, folder / "unlabelled")
     taught = ["--unlabelled", str(unlabelled), "--teacher", str(teacher), "--work", str(cache / data.name)]
-    found = run_headwise(data, data.train.take(order[: job.texts]), job.seed, [*taught, *options], folder)
+    scores = run_headwise(data, data.train.take(order[: job.texts]), job.seed, [*taught, *options], folder)
     metrics = json.loads((folder / "model" / "metrics.json").read_text())
     model, encoder = load_for_prediction(folder / "model"), SentenceEncoder(TeacherConfig(str(teacher)))
     return {
-        **found,
+        **scores,
         "teacher": round(metrics["teacher"]["accuracy"], 5),
         "unlabelled": metrics["teaching"]["texts"],
         "teacher_texts_per_second": round(speed(encoder.read, data.test.items[:TIMED]), 1),
@@ -102,10 +102,10 @@ def main() -> int:
         began = time.strftime("%Y-%m-%dT%H:%MZ", time.gmtime())
         with tempfile.TemporaryDirectory() as folder:
             teacher = arguments.teacher or minilm_folder()
-            found = distill(data, job, teacher, arguments.options, arguments.cache, Path(folder))
+            result = distill(data, job, teacher, arguments.options, arguments.cache, Path(folder))
         extra = {"options": " ".join(arguments.options)} if arguments.options else {}
-        append_result(arguments.results, job, {**found, **extra, "commit": commit(), "at": began})
-        print(f"{job.set}, {job.texts}: {100 * found['test']:.1f}", flush=True)
+        append_result(arguments.results, job, {**result, **extra, "commit": commit(), "at": began})
+        print(f"{job.set}, {job.texts}: {100 * result['test']:.1f}", flush=True)
     head, rows = teacher_table(read_results(arguments.results), read_results(DEFAULT))
     print_header(head)
     for row in rows:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from benchmarks.defaults.default_results import ALL, OURS, Found, set_of
+from benchmarks.defaults.default_results import ALL, OURS, Results, set_of
 from benchmarks.defaults.default_table import size_name
 
 FROZEN = ("e5-small", "mpnet")
@@ -26,17 +26,17 @@ TAUGHT_BY = {
 Table = tuple[list[str], list[list[str]]]
 
 
-def encoder_table(found: Found, systems: Sequence[str]) -> Table:
+def encoder_table(results: Results, systems: Sequence[str]) -> Table:
     """Head and rows of systems with a sentence encoder, and of frozen MiniLM with logistic regression,
     beside the default: test accuracy on the same training texts, and the means of each size, in which the
     splits of a set count as one."""
     head = ["system", "set", "labels", "the system", "frozen MiniLM", "the default", "difference"]
     scores: dict[tuple[str, int], dict[str, list[list[float]]]] = {}
     rows: list[list[str]] = []
-    for job in sorted(found, key=lambda job: (job.system, job.texts, job.set, job.seed)):
-        ours, minilm = (found.get(replace(job, system=name)) for name in (OURS, "minilm"))
+    for job in sorted(results, key=lambda job: (job.system, job.texts, job.set, job.seed)):
+        ours, minilm = (results.get(replace(job, system=name)) for name in (OURS, "minilm"))
         if job.system in systems and ours and minilm:
-            values = [100 * run["test"] for run in (found[job], minilm, ours)]
+            values = [100 * run["test"] for run in (results[job], minilm, ours)]
             of_sets = scores.setdefault((job.system, job.texts), {})
             of_sets.setdefault(set_of(job.set), []).append(values)
             rows.append([job.system, f"`{job.set}`", f"{job.texts:,}", *_compared(values)])
@@ -49,16 +49,16 @@ def encoder_table(found: Found, systems: Sequence[str]) -> Table:
 WITHOUT_ENCODER = "headwise, no base encoder"
 
 
-def base_encoder_table(found: Found) -> Table:
+def base_encoder_table(results: Results) -> Table:
     """Head and rows of the default with and without the encoder of the base: test accuracy and log loss,
     and the means of each size. Runs that do not start from it, which have equal scores, are left out."""
     scores: dict[int, list[list[float]]] = {}
     rows: list[list[str]] = []
-    for job in sorted(found, key=lambda job: (job.texts == ALL, job.texts, job.set, job.seed)):
-        ours = found.get(replace(job, system=OURS))
+    for job in sorted(results, key=lambda job: (job.texts == ALL, job.texts, job.set, job.seed)):
+        ours = results.get(replace(job, system=OURS))
         if job.system != WITHOUT_ENCODER or not ours:
             continue
-        runs = found[job], ours
+        runs = results[job], ours
         values = [100 * run["test"] for run in runs] + [run["log_loss"] for run in runs]
         if values[0] != values[1] or values[2] != values[3]:
             scores.setdefault(job.texts, []).append(values)
@@ -80,12 +80,12 @@ def _compared(values: Sequence[float]) -> list[str]:
     return [*(f"{value:.1f}" for value in values), f"{values[-1] - values[0]:+.1f}"]
 
 
-def teacher_table(distilled: Found, found: Found) -> Table:
+def teacher_table(distilled: Results, default: Results) -> Table:
     """Head and rows of models that a teacher has taught, between the default and the teacher.
 
     Args:
         distilled: Runs of distill.py.
-        found: Runs of default.py.
+        default: Runs of default.py.
     """
     head = ["teacher", "set", "labels", "unlabelled", "the default", "the model", "the teacher"]
     runs = {
@@ -97,7 +97,7 @@ def teacher_table(distilled: Found, found: Found) -> Table:
     scores: dict[tuple[str, int], list[list[float]]] = {}
     rows: list[list[str]] = []
     for job in sorted(runs, key=lambda job: (job.texts, job.system, job.set)):
-        ours, run = found.get(replace(job, system=OURS)), runs[job]
+        ours, run = default.get(replace(job, system=OURS)), runs[job]
         if ours:
             values = [100 * score for score in (ours["test"], run["test"], run["teacher"])]
             scores.setdefault((job.system, job.texts), []).append(values)

@@ -61,10 +61,10 @@ def feelings() -> list[str]:
         "ant",
         "ish",
     )
-    known = SentimentIntensityAnalyzer().lexicon.items()
+    lexicon = SentimentIntensityAnalyzer().lexicon.items()
     return [
         word
-        for word, value in known
+        for word, value in lexicon
         if word.isalpha() and abs(value) >= 0.8 and zipf_frequency(word, "en") >= 2.6
         if word.endswith(endings)
     ]

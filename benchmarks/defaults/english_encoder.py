@@ -98,8 +98,8 @@ def passages(work: Path) -> list[str]:
             random.Random(block).shuffle(drawn)
             lines += drawn
         lines += most_like(made["opinions"], made["sentences"], set(lines), OPINION_LIKE)
-        asked = [line for line in made["sentences"] if line.endswith("?") or SPOKEN.search(line)]
-        lines += most_like(made["requests"], asked, set(lines), REQUEST_LIKE)
+        candidates = [line for line in made["sentences"] if line.endswith("?") or SPOKEN.search(line)]
+        lines += most_like(made["requests"], candidates, set(lines), REQUEST_LIKE)
         path.parent.mkdir(parents=True, exist_ok=True)
         with atomic_path(path) as partial:
             partial.write_text("".join(f"{' '.join(line.split())}\n" for line in lines), encoding="utf-8")
@@ -117,9 +117,9 @@ def most_like(lines: Sequence[str], sentences: Sequence[str], used: Set[str], co
     inputs = np.vstack([vectors[:most], encode(lines[:most])])
     model = LogisticRegression(max_iter=300).fit(inputs, np.repeat([0, 1], most))
     order = np.argsort(-model.decision_function(vectors))
-    found = [sentences[place] for place in order.tolist() if sentences[place] not in used][:count]
-    random.Random(BLOCKS).shuffle(found)
-    return found
+    nearest = [sentences[place] for place in order.tolist() if sentences[place] not in used][:count]
+    random.Random(BLOCKS).shuffle(nearest)
+    return nearest
 
 
 def answers(work: Path, texts: Sequence[str], teachers: Sequence[str] = TEACHERS) -> np.ndarray:
@@ -357,7 +357,7 @@ def main() -> None:
     }
     print_header([f"{LABELS} labels, {len(DRAWS)} draws", *SETS, "mean"])
     for name, encode in encoders.items():
-        row = [accuracy(encode, own, LABELS, DRAWS) or 0.0 for own in SETS]
+        row = [accuracy(encode, set_name, LABELS, DRAWS) or 0.0 for set_name in SETS]
         print_row([name, *(f"{value:.1f}" for value in [*row, sum(row) / len(row)])])
 
 

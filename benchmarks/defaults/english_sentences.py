@@ -24,21 +24,21 @@ def settings(name: str) -> dict[str, Any]:
 def corpus_sentences(corpus: Path, seed: int = 7) -> list[str]:
     """One to three sentences each, so many of each part of the corpus, in random order, each once."""
     choose = random.Random(seed)
-    found: list[str] = []
+    units: list[str] = []
     for part, thousands in settings("parts").items():
         want = 1000 * thousands
         lines = [line.strip() for line in _lines(corpus, part)]
         choose.shuffle(lines)
-        own: list[str] = []
+        part_units: list[str] = []
         for line in lines:
-            own += _units(line, choose)
-            if len(own) > 3 * want:
+            part_units += _units(line, choose)
+            if len(part_units) > 3 * want:
                 break
-        choose.shuffle(own)
-        found += own[:want]
-    choose.shuffle(found)
+        choose.shuffle(part_units)
+        units += part_units[:want]
+    choose.shuffle(units)
     seen: set[str] = set()
-    return [unit for unit in found if not (unit.lower() in seen or seen.add(unit.lower()))]
+    return [unit for unit in units if not (unit.lower() in seen or seen.add(unit.lower()))]
 
 
 def _units(line: str, choose: random.Random) -> Iterator[str]:

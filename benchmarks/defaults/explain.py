@@ -30,13 +30,13 @@ TEXTS, SAMPLES, WORDS = 200, 1_000, 3
 
 def headwise_words(model: Any, texts: Sequence[str]) -> list[list[str]]:
     """The words that our explanations name first."""
-    return [list(own.removed_words) for own in explain_labels(model, model.encoded(texts))]
+    return [list(explanation.removed_words) for explanation in explain_labels(model, model.encoded(texts))]
 
 
 def share_words(model: Any, texts: Sequence[str]) -> list[list[str]]:
     """Those with the largest shares."""
-    found = explain_labels(model, model.encoded(texts))
-    return [[word for word, _ in own.first(WORDS)] for own in found]
+    explanations = explain_labels(model, model.encoded(texts))
+    return [[word for word, _ in explanation.first(WORDS)] for explanation in explanations]
 
 
 def lime_words(model: Any, texts: Sequence[str]) -> list[list[str]]:
@@ -45,11 +45,13 @@ def lime_words(model: Any, texts: Sequence[str]) -> list[list[str]]:
 
     cut = model.features.tokenizer.words
     explainer = LimeTextExplainer(split_expression=cut, random_state=0, class_names=model.labels)
-    chosen, found = model.predict_proba(texts).argmax(axis=1).tolist(), []
+    chosen, words = model.predict_proba(texts).argmax(axis=1).tolist(), []
     for text, label in zip(texts, chosen, strict=True):
-        told = explainer.explain_instance(text, model.predict_proba, labels=(label,), num_samples=SAMPLES)
-        found.append([word for word, weight in told.as_list(label) if weight > 0][:WORDS])
-    return found
+        explanation = explainer.explain_instance(
+            text, model.predict_proba, labels=(label,), num_samples=SAMPLES
+        )
+        words.append([word for word, weight in explanation.as_list(label) if weight > 0][:WORDS])
+    return words
 
 
 def random_words(model: Any, texts: Sequence[str]) -> list[list[str]]:
@@ -60,12 +62,12 @@ def random_words(model: Any, texts: Sequence[str]) -> list[list[str]]:
 
 def without(model: Any, text: str, words: Sequence[str]) -> str:
     """A text without some words, wherever they stand."""
-    kept, last = [], 0
+    pieces, last = [], 0
     for start, end in model.features.tokenizer.spans(text):
         if text[start:end] in words:
-            kept.append(text[last:start])
+            pieces.append(text[last:start])
             last = end
-    return "".join([*kept, text[last:]])
+    return "".join([*pieces, text[last:]])
 
 
 def compare(model: Any, texts: Sequence[str]) -> dict[str, Any]:
@@ -80,16 +82,16 @@ def compare(model: Any, texts: Sequence[str]) -> dict[str, Any]:
         began = time.process_time()
         words = way(model, texts)
         seconds[name] = (time.process_time() - began) / len(texts)
-        left = [without(model, text, own) for text, own in zip(texts, words, strict=True)]
+        left = [without(model, text, removed) for text, removed in zip(texts, words, strict=True)]
         drops[name] = before[rows, chosen] - model.predict_proba(left)[rows, chosen]
     ahead = drops["headwise"] - drops["lime"]
     return {
         "texts": len(texts),
         "words": float(np.mean([len(text.split()) for text in texts])),
-        "drop": {name: float(own.mean()) for name, own in drops.items()},
+        "drop": {name: float(drop.mean()) for name, drop in drops.items()},
         "ahead": float(ahead.mean()),
         "interval": [float(bound) for bound in bootstrap(ahead)],
-        "milliseconds": {name: 1000 * own for name, own in seconds.items()},
+        "milliseconds": {name: 1000 * duration for name, duration in seconds.items()},
         "times_faster": seconds["lime"] / seconds["headwise"],
     }
 
@@ -106,18 +108,19 @@ def main() -> None:
     parser.add_argument("sets", nargs="+")
     parser.add_argument("--alone", action="store_true", help="the encoder without base and linear_model")
     parser.add_argument("--model", help="the folder of a model of the set")
-    asked = parser.parse_args()
-    for name in asked.sets:
+    options = parser.parse_args()
+    for name in options.sets:
         data = load(NAMES.get(name, name))
-        if asked.model:
-            classifier = TextClassifier.load(asked.model)
+        if options.model:
+            classifier = TextClassifier.load(options.model)
         else:
-            classifier = TextClassifier(recipe=ALONE if asked.alone else None)
+            classifier = TextClassifier(recipe=ALONE if options.alone else None)
             classifier.fit(list(data.train.items), list(data.train.labels))
         chosen = np.random.default_rng(0).permutation(len(data.test))[:TEXTS]
         texts = [data.test.items[number] for number in chosen]
         print(
-            json.dumps({"set": name, "alone": asked.alone, **compare(classifier.model_, texts)}), flush=True
+            json.dumps({"set": name, "alone": options.alone, **compare(classifier.model_, texts)}),
+            flush=True,
         )
 
 

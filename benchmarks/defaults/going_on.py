@@ -39,14 +39,14 @@ def first_model(names: Sequence[str], folder: Path) -> Path:
         if name in names:
             continue
         part = load(f"mtl16/{name}").train
-        kept = [
+        rows = [
             (text, label) for text, label in zip(part.items, part.labels, strict=True) if text not in tests
         ]
-        texts += [text for text, _ in kept]
-        labels += [label for _, label in kept]
-    some = load(f"mtl16/{MTL[0]}").test.take(range(50))  # it has to be tested on something
+        texts += [text for text, _ in rows]
+        labels += [label for _, label in rows]
+    sample = load(f"mtl16/{MTL[0]}").test.take(range(50))  # it has to be tested on something
     run_headwise(
-        DataSet("others", "classify", Part(texts, labels), some), Part(texts, labels), 0, [], folder
+        DataSet("others", "classify", Part(texts, labels), sample), Part(texts, labels), 0, [], folder
     )
     return model
 
@@ -71,19 +71,19 @@ def measure(sizes: Sequence[int], folder: Path, results: Path, system: str) -> N
 
 def print_means(results: Path, systems: Sequence[str]) -> None:
     """Means over the domains that both have."""
-    found = read_results(results)
+    runs_by_job = read_results(results)
     columns = ("test", "unseen", "encoder_alone", "linear_model_alone")
     for texts in (250, ALL):
         names = [
             f"mtl16/{name}"
             for name in MTL
-            if all(Job(f"mtl16/{name}", own, texts, 0) in found for own in systems)
+            if all(Job(f"mtl16/{name}", system, texts, 0) in runs_by_job for system in systems)
         ]
         if not names:
             continue
         print_header([f"{texts or 'all'} reviews, {len(names)} domains", *columns])
         for system in systems:
-            runs = [found[Job(name, system, texts, 0)] for name in names]
+            runs = [runs_by_job[Job(name, system, texts, 0)] for name in names]
             means = [sum(run.get(column, run["test"]) for run in runs) / len(runs) for column in columns]
             print_row([system, *(f"{100 * mean:.1f}" for mean in means)])
         print()

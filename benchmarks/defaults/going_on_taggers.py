@@ -90,27 +90,27 @@ class Runs:
         self.folder = folder
         news: Sentences = read("conll2003")
         order = np.random.default_rng(0).permutation(len(news.train))
-        self._earlier = [news.train[number] for number in order[:EARLIER]]
-        self._others = {"news": ([news.train[number] for number in order[EARLIER:]], list(news.test))}
+        self._previous_train = [news.train[number] for number in order[:EARLIER]]
+        self._parts = {"news": ([news.train[number] for number in order[EARLIER:]], list(news.test))}
         tweets = read("wnut17")
-        self._others["tweets"] = with_merged_types(tweets.train), with_merged_types(tweets.test)
+        self._parts["tweets"] = with_merged_types(tweets.train), with_merged_types(tweets.test)
 
-    def earlier(self) -> str:
+    def previous_model(self) -> str:
         """The folder of the earlier tagger."""
         model, file = self.folder / "earlier", self.folder / "earlier.conll"
         if not model.exists():
-            headwise("train", write(self._earlier, file), "--output", str(model), "--no-baseline")
+            headwise("train", write(self._previous_train, file), "--output", str(model), "--no-baseline")
         return str(model)
 
     def run(self, job: Job) -> Result:
         """A run."""
-        train, test = self._others[job.set]
-        model = self.earlier() if job.system == "earlier" else str(self.folder / "model")
+        train, test = self._parts[job.set]
+        model = self.previous_model() if job.system == "earlier" else str(self.folder / "model")
         if job.system != "earlier":
             order = np.random.default_rng(job.seed).permutation(len(train))[: job.texts]
             new = [train[number] for number in order]
-            learnt = [*self._earlier, *new] if job.system == "both" else new
-            options = ["--base", self.earlier()] if job.system == "after" else []
+            learnt = [*self._previous_train, *new] if job.system == "both" else new
+            options = ["--base", self.previous_model()] if job.system == "after" else []
             file = write(learnt, self.folder / "new.conll")
             headwise("train", file, "--output", model, "--overwrite", "--no-baseline", *options)
         scores = headwise("evaluate", model, write(test, self.folder / "test.conll"), "--json")
@@ -122,12 +122,17 @@ def job_of(name: str, system: str, sentences: int, seed: int) -> Job:
     return Job(name, system, 0, 0) if system == "earlier" else Job(name, system, sentences, seed)
 
 
-def scores_table(found: Mapping[Job, Result]) -> Cells:
+def scores_table(results: Mapping[Job, Result]) -> Cells:
     """Mean F1 over seeds, by set and number of sentences, where all systems have run."""
     rows = []
-    for name, size in sorted({(job.set, job.texts) for job in found if job.texts}):
-        seeds = ([job_of(name, own, size, seed) for own in SYSTEMS] for seed in {job.seed for job in found})
-        runs = [[found[job]["f1"] for job in jobs] for jobs in seeds if all(job in found for job in jobs)]
+    for name, size in sorted({(job.set, job.texts) for job in results if job.texts}):
+        seeds = (
+            [job_of(name, system, size, seed) for system in SYSTEMS]
+            for seed in {job.seed for job in results}
+        )
+        runs = [
+            [results[job]["f1"] for job in jobs] for jobs in seeds if all(job in results for job in jobs)
+        ]
         if runs:
             means = 100 * np.mean(runs, axis=0)
             rows.append([name, f"{size:,}", str(len(runs)), *(f"{mean:.1f}" for mean in means)])

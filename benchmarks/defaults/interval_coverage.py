@@ -25,18 +25,20 @@ def simulate(texts: int, both: float, first: float, second: float) -> tuple[floa
     """Coverage of the accuracy's interval and of the difference's, and how often p < 0.05."""
     chance = np.random.default_rng(0)
     shares = [both, first, second, 1 - both - first - second]
-    held, between, found = 0, 0, 0
+    held, between, significant = 0, 0, 0
     targets = np.ones(texts, dtype=np.int64)
     for draw in range(DRAWS):
         kinds = chance.choice(4, size=texts, p=shares)
-        one, other = (np.isin(kinds, own).astype(np.int64) for own in ((0, 1), (0, 2)))
-        low, high = wilson_interval(int(one.sum()), texts)
+        right_first, right_second = (
+            np.isin(kinds, correct_kinds).astype(np.int64) for correct_kinds in ((0, 1), (0, 2))
+        )
+        low, high = wilson_interval(int(right_first.sum()), texts)
         held += low <= both + first <= high
-        judged = compare_labels(one, other, targets, seed=draw)
+        judged = compare_labels(right_first, right_second, targets, seed=draw)
         low, high = judged.interval
         between += low <= first - second <= high
-        found += judged.p_value < 0.05
-    return held / DRAWS, between / DRAWS, found / DRAWS
+        significant += judged.p_value < 0.05
+    return held / DRAWS, between / DRAWS, significant / DRAWS
 
 
 def main() -> None:

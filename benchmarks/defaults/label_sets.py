@@ -97,8 +97,8 @@ def relations() -> Rows:
     treebank = read_conllu(DATA / "ud_english_ewt/en_ewt-ud-train.conllu.gz")
     rows = [(" ".join(sentence.words), [*sentence.deprels]) for sentence in treebank]
     counts = Counter(label for _, labels in rows for label in set(labels))
-    kept = {label for label, count in counts.items() if 0.01 < count / len(rows) < 0.2}
-    return [(text, [label for label in labels if label in kept]) for text, labels in rows]
+    frequent = {label for label, count in counts.items() if 0.01 < count / len(rows) < 0.2}
+    return [(text, [label for label in labels if label in frequent]) for text, labels in rows]
 
 
 def sources() -> Rows:
@@ -133,8 +133,8 @@ def split(rows: Rows, seed: int) -> tuple[Rows, Rows]:
 
 def without_new_labels(test: Rows, train: Rows) -> Rows:
     """The test rows without labels that no training row has: no system can know them."""
-    known = {label for _, labels in train for label in labels}
-    return [(text, [label for label in labels if label in known]) for text, labels in test]
+    train_labels = {label for _, labels in train for label in labels}
+    return [(text, [label for label in labels if label in train_labels]) for text, labels in test]
 
 
 def write(rows: Rows, path: Path) -> str:
@@ -163,8 +163,8 @@ def headwise(train: Rows, test: Rows, options: Sequence[str] = ()) -> Result:
 
 def svm(train: Rows, test: Rows, *, characters: bool) -> Result:
     """TF-IDF and a linear SVM for each label; a part of 15 % chooses C and the thresholds."""
-    labels = sorted({label for _, own in train for label in own})
-    sets = [np.array([[label in own for label in labels] for _, own in rows]) for rows in (train, test)]
+    labels = sorted({label for _, names in train for label in names})
+    sets = [np.array([[label in names for label in labels] for _, names in rows]) for rows in (train, test)]
     vectorizers = [TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, token_pattern=r"\w+|[^\w\s]")]
     if characters:
         vectorizers.append(TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 5), sublinear_tf=True))
@@ -175,11 +175,11 @@ def svm(train: Rows, test: Rows, *, characters: bool) -> Result:
         yield from (csr_matrix(hstack([v.transform(part) for v in vectorizers])) for part in parts)
 
     texts, cut = [text for text, _ in train], round(0.85 * len(train))
-    known, held = features(texts[:cut], texts[:cut], texts[cut:])
-    fitted, _ = fit_one_vs_rest((known, sets[0][:cut]), (held, sets[0][cut:]))
+    fit_features, held = features(texts[:cut], texts[:cut], texts[cut:])
+    fitted, _ = fit_one_vs_rest((fit_features, sets[0][:cut]), (held, sets[0][cut:]))
     thresholds = fit_thresholds(fitted.scores(held), sets[0][cut:])
-    asked = next(features(texts[:cut], [text for text, _ in test]))
-    scores = multi_label_scores(fitted.scores(asked), thresholds, sets[1], labels)
+    test_features = next(features(texts[:cut], [text for text, _ in test]))
+    scores = multi_label_scores(fitted.scores(test_features), thresholds, sets[1], labels)
     return {name: round(getattr(scores, name), 5) for name in SHOWN}
 
 
@@ -215,11 +215,11 @@ def main() -> None:
                     if len(train) < size or job in read_results(RESULTS):
                         continue
                     part = train[:size]
-                    asked = without_new_labels(test, part)
+                    test_rows = without_new_labels(test, part)
                     result = (
-                        headwise(part, asked)
+                        headwise(part, test_rows)
                         if system == "headwise"
-                        else svm(part, asked, characters=system == "svm")
+                        else svm(part, test_rows, characters=system == "svm")
                     )
                     append_result(RESULTS, job, result)
                     print(json.dumps({"set": name, "texts": size, "system": system, **result}), flush=True)

@@ -19,7 +19,7 @@ import numpy as np
 from benchmarks.common.accuracy_tables import print_header, print_row
 from benchmarks.defaults.default import commit
 from benchmarks.defaults.default_model import run_headwise
-from benchmarks.defaults.default_results import Found, Job, append_result, only, read_results
+from benchmarks.defaults.default_results import Job, Results, append_result, only, read_results
 from benchmarks.defaults.default_rivals import Rivals
 from benchmarks.defaults.default_sets import subset
 from benchmarks.defaults.language_sets import SETS, load_sets
@@ -51,7 +51,7 @@ def measure(options: argparse.Namespace) -> None:
                     print(*vars(job).values(), f"{100 * result['test']:.1f}", flush=True)
 
 
-def rows_of(found: Found, size: int) -> tuple[list[str], list[list[str]]]:
+def rows_of(results: Results, size: int) -> tuple[list[str], list[list[str]]]:
     """The head and the rows of a table: the sets that default and SVM were both run on, and the means.
 
     A row is a mean over the draws that both were run on; a system that lacks one of them has no figure.
@@ -61,31 +61,33 @@ def rows_of(found: Found, size: int) -> tuple[list[str], list[list[str]]]:
     for name in SETS:
         runs = {
             system: {
-                job.seed: found[job]["test"] for job in found if job == Job(name, system, size, job.seed)
+                job.seed: results[job]["test"]
+                for job in results
+                if job == Job(name, system, size, job.seed)
             }
             for system in SYSTEMS
         }
         if shared := sorted(set(runs[BASE]) & set(runs[SVM])):
             draws[name] = shared
             scores[name] = {
-                system: 100 * float(np.mean([own[draw] for draw in shared]))
-                for system, own in runs.items()
-                if set(shared) <= set(own)
+                system: 100 * float(np.mean([by_draw[draw] for draw in shared]))
+                for system, by_draw in runs.items()
+                if set(shared) <= set(by_draw)
             }
-    others = [system for system in (NONE, E5) if any(system in own for own in scores.values())]
-    head = [f"{size:,} labels", "draws", BASE, SVM, "difference", *others]
+    optional = [system for system in (NONE, E5) if any(system in cells for cells in scores.values())]
+    head = [f"{size:,} labels", "draws", BASE, SVM, "difference", *optional]
 
-    def row(name: str, count: str, own: dict[str, float]) -> list[str]:
+    def row(name: str, count: str, cells: dict[str, float]) -> list[str]:
         first, second, *rest = (
-            f"{own[system]:.1f}" if system in own else "-" for system in (BASE, SVM, *others)
+            f"{cells[system]:.1f}" if system in cells else "-" for system in (BASE, SVM, *optional)
         )
-        return [name, count, first, second, f"{own[BASE] - own[SVM]:+.1f}", *rest]
+        return [name, count, first, second, f"{cells[BASE] - cells[SVM]:+.1f}", *rest]
 
-    rows = [row(f"`{name}`", str(len(draws[name])), own) for name, own in scores.items()]
-    complete = [own for own in scores.values() if others and len(own) == 2 + len(others)]
-    for chosen, systems in (([*scores.values()], (BASE, SVM)), (complete, (BASE, SVM, *others))):
+    rows = [row(f"`{name}`", str(len(draws[name])), cells) for name, cells in scores.items()]
+    complete = [cells for cells in scores.values() if optional and len(cells) == 2 + len(optional)]
+    for chosen, systems in (([*scores.values()], (BASE, SVM)), (complete, (BASE, SVM, *optional))):
         if chosen:
-            means = {system: float(np.mean([own[system] for own in chosen])) for system in systems}
+            means = {system: float(np.mean([cells[system] for cells in chosen])) for system in systems}
             rows.append(row(f"mean of {len(chosen)}", "", means))
     return head, rows
 
@@ -105,9 +107,9 @@ def main() -> None:
     options = parser.parse_args()
     if not options.table:
         measure(options)
-    found = read_results(options.results)
+    results = read_results(options.results)
     for size in options.sizes:
-        head, rows = rows_of(only(found, lambda job, size=size: job.texts == size), size)
+        head, rows = rows_of(only(results, lambda job, size=size: job.texts == size), size)
         print_header(head)
         for cells in rows:
             print_row(cells)

@@ -59,7 +59,7 @@ def words(items: Items, targets: np.ndarray) -> Fitted:
     )
     vectorizer.fit(every_text(items))
     return _machine(
-        lambda own: sides(vectorizer.transform, own),
+        lambda batch: sides(vectorizer.transform, batch),
         items,
         targets,
         STRENGTHS,
@@ -73,15 +73,15 @@ def ours(train: Part, test: Part) -> Result:
     number = {name: n for n, name in enumerate(names)}
     began = time.monotonic()
     fitted = fit_linear(
-        LinearExamples(train.items, np.array([number[own] for own in train.labels]), len(names))
+        LinearExamples(train.items, np.array([number[label] for label in train.labels]), len(names))
     )
     seconds, began = time.monotonic() - began, time.monotonic()
     logits = fitted.model.scores(test.items)
     testing = time.monotonic() - began
-    truth = np.array([number[own] for own in test.labels])
+    truth = np.array([number[label] for label in test.labels])
     scores = score_labels(logits.argmax(axis=1), truth, names)
     chances = np.exp(logits - logits.max(axis=1, keepdims=True))
-    own = fitted.settings
+    settings = fitted.settings
     return {
         "test": round(scores.accuracy, 5),
         "macro_f1": round(scores.macro_f1, 5),
@@ -89,20 +89,23 @@ def ours(train: Part, test: Part) -> Result:
         **probability_scores(chances / chances.sum(axis=1, keepdims=True), truth),
         "seconds": round(seconds, 1),
         "texts_per_second": round(len(test) / testing),
-        "setting": f"{'+'.join(own.blocks)} ratios={own.ratios} C={own.strength}",
+        "setting": f"{'+'.join(settings.blocks)} ratios={settings.ratios} C={settings.strength}",
     }
 
 
 def our_crf(train: Part, test: Part, data: DataSet) -> Result:
     """`fit_crf` on sentences, tested."""
-    sentences, others = (
-        [TaggedSentence(tuple(own), tuple(tags)) for own, tags in zip(part.items, part.labels, strict=True)]
+    sentences, test_sentences = (
+        [
+            TaggedSentence(tuple(tokens), tuple(tags))
+            for tokens, tags in zip(part.items, part.labels, strict=True)
+        ]
         for part in (train, test)
     )
     began = time.monotonic()
     tagger = fit_crf(sentences, data.scheme)
     seconds, began = time.monotonic() - began, time.monotonic()
-    predicted = tagger.predict(others)
+    predicted = tagger.predict(test_sentences)
     testing = time.monotonic() - began
     return {
         **_score(predicted, test, data.scheme),
@@ -114,7 +117,7 @@ def our_crf(train: Part, test: Part, data: DataSet) -> Result:
 
 def rival(fitted: Fitted, test: Part, number: dict[str, int]) -> Result:
     """A rival that is trained, tested."""
-    truth = np.array([number[own] for own in test.labels])
+    truth = np.array([number[label] for label in test.labels])
     scores = score_labels(fitted.predict(test.items)[0], truth, sorted(number))
     return {
         "test": round(scores.accuracy, 5),
@@ -133,7 +136,7 @@ def run(system: str, data: DataSet, train: Part) -> Result:
     if system == "crf":
         return crf(train, data.test, data.scheme)
     number = {name: n for n, name in enumerate(sorted(set(train.labels)))}
-    targets = np.array([number[own] for own in train.labels])
+    targets = np.array([number[label] for label in train.labels])
     began = time.monotonic()
     fitted = {"words": words, "svm": svm, "nb-svm": nb_svm}[system](train.items, targets)
     return rival(fitted, data.test, number) | {"seconds": round(time.monotonic() - began, 1)}
@@ -183,9 +186,9 @@ def main() -> int:
             return 2
         sizes = [ALL if size == "all" else int(size) for size in arguments.sizes]
         measure(sets, sizes, arguments.seeds, arguments.systems, arguments.results)
-    found = read_results(arguments.results)
+    results = read_results(arguments.results)
     for kind, base in OURS.items():
-        print_tables(only(found, lambda job, kind=kind: job.system in SYSTEMS[kind]), base)
+        print_tables(only(results, lambda job, kind=kind: job.system in SYSTEMS[kind]), base)
     return 0
 
 

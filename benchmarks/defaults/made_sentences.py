@@ -44,10 +44,12 @@ def read_sentences(lines: Iterable[str]) -> Iterator[Sentence]:
         elif rows:
             document = about["sent_id"].rpartition("-")[0]
             root = next((row for row in rows if row[6] == "0"), rows[0])
-            tense = next((own[6:] for own in root[5].split("|") if own.startswith("Tense=")), None)
+            tense = next(
+                (feature[6:] for feature in root[5].split("|") if feature.startswith("Tense=")), None
+            )
             words, kinds = (tuple(row[column] for row in rows) for column in (1, 3))
-            own = (about["text"], document.partition("-")[0], document, words, kinds, tense)
-            yield Sentence(*own, depth([int(row[6]) for row in rows]))
+            fields = (about["text"], document.partition("-")[0], document, words, kinds, tense)
+            yield Sentence(*fields, depth([int(row[6]) for row in rows]))
             rows = []
 
 
@@ -67,7 +69,7 @@ def of_sentences(label: Callable[[Sentence], tuple[object, object] | None]) -> C
 
     def load() -> Parts:
         train, test = (
-            [own for sentence in sentences(part) if (own := label(sentence)) is not None]
+            [row for sentence in sentences(part) if (row := label(sentence)) is not None]
             for part in ("train", "test")
         )
         return train, test
@@ -124,17 +126,17 @@ def case(sentence: Sentence) -> tuple[list[str], list[str]]:
 
 def next_sentence() -> Parts:
     """Whether the second sentence follows the first in its document, or is of the same genre."""
-    found = []
+    parts = []
     for part in ("train", "test"):
-        own, draw = sentences(part), random.Random(part)
-        others: dict[str, list[str]] = {}
-        for sentence in own:
-            others.setdefault(sentence.genre, []).append(sentence.text)
+        part_sentences, draw = sentences(part), random.Random(part)
+        by_genre: dict[str, list[str]] = {}
+        for sentence in part_sentences:
+            by_genre.setdefault(sentence.genre, []).append(sentence.text)
         rows: Rows = []
-        for first, second in pairwise(own):
+        for first, second in pairwise(part_sentences):
             if first.document == second.document:
                 follows = draw.random() < 0.5
-                other = second.text if follows else draw.choice(others[first.genre])
-                rows.append(((first.text, other), "next" if follows else "other"))
-        found.append(rows)
-    return found[0], found[1]
+                partner = second.text if follows else draw.choice(by_genre[first.genre])
+                rows.append(((first.text, partner), "next" if follows else "other"))
+        parts.append(rows)
+    return parts[0], parts[1]

@@ -43,11 +43,11 @@ def source() -> Parts:
     test: Rows = []
     for name in SOURCES:
         lines = [line for line in lines_of(f"corpus/{name}.txt.xz") if line.count(" ") >= 4]
-        for part, own, most in (
+        for part, pool, most in (
             (train, lines[: len(lines) * 4 // 5], 800),
             (test, lines[-len(lines) // 5 :], 150),
         ):
-            drawn = random.Random(name).sample(own, most)
+            drawn = random.Random(name).sample(pool, most)
             part.extend((" ".join(line.split()[:20]), name.partition("_")[0]) for line in drawn)
     return train, test
 
@@ -79,7 +79,7 @@ def names_of(lines: Iterable[str]) -> dict[str, str]:
     for words, tags in chunked([*lines, ""]):
         for span in read_spans(tags):
             seen.setdefault(" ".join(words[span.start : span.end]), Counter())[span.type] += 1
-    return {own: counts.most_common(1)[0][0] for own, counts in seen.items()}
+    return {name: counts.most_common(1)[0][0] for name, counts in seen.items()}
 
 
 @cache
@@ -87,41 +87,41 @@ def glosses() -> list[tuple[str, str, str]]:
     """Word, definition without its examples, and part of speech: WordNet's entries, which stand in the
     order noun, verb, adjective, adverb."""
     begins = {"breathe,": "verb", "able:": "adjective", "a cappella:": "adverb"}
-    found, kind = [], "noun"
+    entries, kind = [], "noun"
     for line in lines_of("corpus/dictionary_wordnet.txt.xz"):
-        kind = next((own for start, own in begins.items() if line.startswith(start)), kind)
+        kind = next((next_kind for start, next_kind in begins.items() if line.startswith(start)), kind)
         words, _, text = line.partition(": ")
         if text:
-            found.append((words.partition(",")[0], text.partition(". ")[0].rstrip("."), kind))
-    return found
+            entries.append((words.partition(",")[0], text.partition(". ")[0].rstrip("."), kind))
+    return entries
 
 
 def part_of_speech() -> Parts:
     """The part of speech of the word that a definition defines."""
-    own: dict[str, Rows] = {}
+    kinds: dict[str, Rows] = {}
     for _, text, kind in glosses():
-        own.setdefault(kind, []).append((text, kind))
-    drawn = [row for rows in own.values() for row in random.Random(0).sample(rows, min(2500, len(rows)))]
+        kinds.setdefault(kind, []).append((text, kind))
+    drawn = [row for rows in kinds.values() for row in random.Random(0).sample(rows, min(2500, len(rows)))]
     return divided(drawn, 2000)
 
 
 def definition() -> Parts:
     """Whether a definition is that of the word, or that of another word of the same part of speech."""
     drawn, draw = random.Random(0).sample(glosses(), 12_000), random.Random(1)
-    others: dict[str, list[str]] = {}
+    kinds: dict[str, list[str]] = {}
     for _, text, kind in drawn:
-        others.setdefault(kind, []).append(text)
+        kinds.setdefault(kind, []).append(text)
     rows: Rows = []
     for word, text, kind in drawn:
         right = draw.random() < 0.5
-        rows.append(((word, text if right else draw.choice(others[kind])), "right" if right else "wrong"))
+        rows.append(((word, text if right else draw.choice(kinds[kind])), "right" if right else "wrong"))
     return divided(rows, 2000)
 
 
 def captions(part: str) -> list[tuple[str, str]]:
     """English captions and German ones of the same picture."""
     english, german = (lines_of(f"multi30k/raw/{part}.{language}.gz") for language in ("en", "de"))
-    return [own for own in zip(english, german, strict=True) if all(own)]
+    return [pair for pair in zip(english, german, strict=True) if all(pair)]
 
 
 def german() -> Parts:
@@ -139,15 +139,15 @@ def german() -> Parts:
 
 def translation() -> Parts:
     """Whether a German caption is of the picture of the English one, or of another."""
-    found = []
+    parts = []
     for part in ("train", "test_2016_flickr"):
-        own, draw = captions(part)[:10_000], random.Random(part)
+        pairs, draw = captions(part)[:10_000], random.Random(part)
         rows: Rows = []
-        for english, text in own:
+        for english, text in pairs:
             same = draw.random() < 0.5
-            rows.append(((english, text if same else draw.choice(own)[1]), "same" if same else "other"))
-        found.append(rows)
-    return found[0], found[1]
+            rows.append(((english, text if same else draw.choice(pairs)[1]), "same" if same else "other"))
+        parts.append(rows)
+    return parts[0], parts[1]
 
 
 def speaker() -> Parts:
@@ -159,53 +159,53 @@ def speaker() -> Parts:
     for name, _, text in parts:
         if name in most and len(text.split()) > 4:
             rows[name].append((" ".join(text.split()), name))
-    own = [rows[name] for name in sorted(rows)]
+    groups = [rows[name] for name in sorted(rows)]
     return (
-        [row for some in own for row in some[: len(some) * 4 // 5]],
-        [row for some in own for row in some[len(some) * 4 // 5 :]],
+        [row for group in groups for row in group[: len(group) * 4 // 5]],
+        [row for group in groups for row in group[len(group) * 4 // 5 :]],
     )
 
 
 def stars() -> Parts:
     """Stars of a film review, from its last 40 words."""
-    found = []
+    parts = []
     for part in ("train", "test"):
         lines = [
             line.split("\t") for kind in ("neg", "pos") for line in lines_of(f"imdb/{part}_{kind}.tsv.xz")
         ]
-        own = [
+        reviews = [
             (" ".join(row[2].replace("<br />", " ").split()[-40:]), row[1])
             for row in lines
             if len(row) == 3
         ]
-        found.append(random.Random(0).sample(own, min(len(own), 8000)))
-    return found[0], found[1]
+        parts.append(random.Random(0).sample(reviews, min(len(reviews), 8000)))
+    return parts[0], parts[1]
 
 
 def flipped() -> Parts:
     """SST-2 where a fifth of the training labels are wrong."""
-    found = []
+    parts = []
     for part in ("train", "test"):
         rows = [line.partition(" ") for line in lines_of(f"sst/stsa/stsa.binary.{part}.gz") if line]
         draw = random.Random(part)
         wrong = [part == "train" and draw.random() < 0.2 for _ in rows]
-        own = [(text, str(int(label) ^ flip)) for (label, _, text), flip in zip(rows, wrong, strict=True)]
-        found.append(own)
-    return found[0], found[1]
+        noisy = [(text, str(int(label) ^ flip)) for (label, _, text), flip in zip(rows, wrong, strict=True)]
+        parts.append(noisy)
+    return parts[0], parts[1]
 
 
 def rare() -> Parts:
     """Is a card lost, stolen or compromised? One question in thirty is."""
-    asked = {"lost_or_stolen_card", "compromised_card", "lost_or_stolen_phone"}
-    found = []
+    positive = {"lost_or_stolen_card", "compromised_card", "lost_or_stolen_phone"}
+    parts = []
     for part in ("train", "test"):
         rows = [
             line.rstrip("\r").rpartition(",") for line in lines_of(f"intents/banking77.{part}.csv.gz")[1:]
         ]
-        found.append(
-            [(text.strip('"'), "yes" if label in asked else "no") for text, _, label in rows if text]
+        parts.append(
+            [(text.strip('"'), "yes" if label in positive else "no") for text, _, label in rows if text]
         )
-    return found[0], found[1]
+    return parts[0], parts[1]
 
 
 def chunks() -> Parts:
@@ -239,7 +239,7 @@ def divided(rows: Rows, test: int) -> Parts:
 
 Loader = Callable[[], Parts]
 CLASSIFY: dict[str, Loader] = {
-    "made/genre": of_sentences(lambda own: (own.text, own.genre)),
+    "made/genre": of_sentences(lambda sentence: (sentence.text, sentence.genre)),
     "made/end-mark": of_sentences(end_mark),
     "made/tense": of_sentences(tense),
     "made/exchanged": of_sentences(exchanged),
@@ -262,5 +262,5 @@ TAGS: dict[str, tuple[Loader, Scheme]] = {
     "made/chunks": (chunks, "iob2"),
     "made/punctuation": (of_sentences(punctuation), "plain"),
     "made/case": (of_sentences(case), "plain"),
-    "made/upos": (of_sentences(lambda own: (list(own.words), list(own.kinds))), "plain"),
+    "made/upos": (of_sentences(lambda sentence: (list(sentence.words), list(sentence.kinds))), "plain"),
 }

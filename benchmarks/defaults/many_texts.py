@@ -33,15 +33,15 @@ _END = re.compile(r"(?<=[.!?]) ")
 def sentences(corpus: Path, joined: int = 1) -> list[tuple[str, str]]:
     """The sentences of a folder of texts (.txt.xz), or texts of several that follow each other, each with
     the name of its file, in random order."""
-    found = []
+    texts = []
     for file in sorted(corpus.glob("*.txt.xz")):
         with lzma.open(file, "rt", encoding="utf-8") as lines:
             parts = [part for line in lines for part in _END.split(line.strip())]
         parts = [part for part in parts if FEWEST <= len(part.split()) <= MOST]
         starts = range(0, len(parts) - joined + 1, joined)
-        found += [(" ".join(parts[start : start + joined]), file.name[:-7]) for start in starts]
-    random.Random(0).shuffle(found)
-    return found
+        texts += [(" ".join(parts[start : start + joined]), file.name[:-7]) for start in starts]
+    random.Random(0).shuffle(texts)
+    return texts
 
 
 def write(rows: list[tuple[str, str]], path: Path) -> str:
@@ -69,8 +69,8 @@ def main() -> None:
     test = write(rows[first : first + TEST], folder / "test.csv")
     train = write(rows[: arguments.texts], folder / "train.csv")
     model = folder / "model"
-    asked = ["train", train, "--test", test, "--output", str(model), "--overwrite", *arguments.options]
-    process = subprocess.Popen([sys.executable, "-m", "headwise", *asked])
+    command = ["train", train, "--test", test, "--output", str(model), "--overwrite", *arguments.options]
+    process = subprocess.Popen([sys.executable, "-m", "headwise", *command])
     _, status, usage = os.wait4(process.pid, 0)
     if os.waitstatus_to_exitcode(status):
         sys.exit("headwise train failed")

@@ -45,14 +45,14 @@ class Texts:
         base, _ = choose_base(AUTO, words)
         self.vectors = None if base is None else base.texts(words)
 
-    def logits(self, train: NDArray[np.int64], asked: NDArray[np.int64], folds: int = 1) -> NDArray:
+    def logits(self, train: NDArray[np.int64], scored: NDArray[np.int64], folds: int = 1) -> NDArray:
         """What a model of some texts says of others."""
-        dense = [None if self.vectors is None else self.vectors[rows] for rows in (train, asked)]
+        dense = [None if self.vectors is None else self.vectors[rows] for rows in (train, scored)]
         texts = [self.items[row] for row in train]
         fitted = fit_linear(
             LinearExamples(texts, self.targets[train], len(self.names), dense=dense[0]), folds=folds
         )
-        return fitted.model.scores([self.items[row] for row in asked], dense[1])
+        return fitted.model.scores([self.items[row] for row in scored], dense[1])
 
     def accuracy(self, train: NDArray[np.int64], test: NDArray[np.int64]) -> float:
         """Of such a model."""
@@ -63,26 +63,26 @@ def forecasts(name: str, cases: int, most: int) -> None:
     """Print each forecast and what came; and how many intervals held it."""
     data = load(name)
     items, labels = [*data.train.items, *data.test.items], [*data.train.labels, *data.test.labels]
-    kept = np.random.default_rng(99).permutation(len(items))[:most].tolist()
-    every = Texts([items[row] for row in kept], [labels[row] for row in kept])
-    came, said = [], []
+    sample = np.random.default_rng(99).permutation(len(items))[:most].tolist()
+    every = Texts([items[row] for row in sample], [labels[row] for row in sample])
+    came, gains = [], []
     for case in range(cases):
-        order = np.random.default_rng(case).permutation(len(kept))
-        test, pool = order[: len(kept) // 4], order[len(kept) // 4 :]
-        own = pool[: len(pool) // 2]
-        came.append(every.accuracy(pool, test) - every.accuracy(own, test))
-        held = max(len(own) // 5, 1)
-        sizes = np.round((len(own) - held) * SIZES).astype(np.int64)
+        order = np.random.default_rng(case).permutation(len(sample))
+        test, pool = order[: len(sample) // 4], order[len(sample) // 4 :]
+        half = pool[: len(pool) // 2]
+        came.append(every.accuracy(pool, test) - every.accuracy(half, test))
+        held = max(len(half) // 5, 1)
+        sizes = np.round((len(half) - held) * SIZES).astype(np.int64)
         errors = np.zeros((SEEDS, len(sizes)))
         for seed in range(SEEDS):
-            mixed = np.random.default_rng(1000 * case + seed).permutation(own)
+            mixed = np.random.default_rng(1000 * case + seed).permutation(half)
             for place, size in enumerate(sizes):
                 errors[seed, place] = 1 - every.accuracy(mixed[held : held + size], mixed[:held])
-        said.append(fit_power_law(sizes, errors, len(own)).gain(len(pool) - len(own)))
+        gains.append(fit_power_law(sizes, errors, len(half)).gain(len(pool) - len(half)))
     truth = float(np.mean(came))
-    holds = sum(low <= truth <= high for _, low, high in said)
-    shown = [[round(100 * value, 2) for value in own] for own in said]
-    print(json.dumps({"set": name, "texts": len(own), "came": 100 * truth, "said": shown, "holds": holds}))
+    holds = sum(low <= truth <= high for _, low, high in gains)
+    shown = [[round(100 * value, 2) for value in gain] for gain in gains]
+    print(json.dumps({"set": name, "texts": len(half), "came": 100 * truth, "said": shown, "holds": holds}))
 
 
 def choices(name: str, seeds: int) -> None:
@@ -92,11 +92,11 @@ def choices(name: str, seeds: int) -> None:
     chance = np.random.default_rng(5)
     pool = chance.permutation(len(data.train))[: 2 * MOST]
     test = len(data.train) + chance.permutation(len(data.test))[:MOST]
-    found: dict[str, list[list[float]]] = {"random": [], "doubt": [], "suggest": []}
+    curves: dict[str, list[list[float]]] = {"random": [], "doubt": [], "suggest": []}
     for seed in range(seeds):
-        for way, rows in found.items():
-            own = np.random.default_rng(seed).permutation(pool)
-            chosen, rest = own[:STEP], own[STEP:]
+        for way, rows in curves.items():
+            order = np.random.default_rng(seed).permutation(pool)
+            chosen, rest = order[:STEP], order[STEP:]
             rows.append([every.accuracy(chosen, test)])
             for _ in range(ROUNDS):
                 if way != "random":
@@ -109,7 +109,7 @@ def choices(name: str, seeds: int) -> None:
                 chosen = np.concatenate([chosen, rest[taken]])
                 rest = np.delete(rest, taken)
                 rows[-1].append(every.accuracy(chosen, test))
-    means = {way: [round(100 * own, 1) for own in np.mean(rows, axis=0)] for way, rows in found.items()}
+    means = {way: [round(100 * mean, 1) for mean in np.mean(rows, axis=0)] for way, rows in curves.items()}
     print(json.dumps({"set": name, "seeds": seeds, **means}), flush=True)
 
 
@@ -119,19 +119,19 @@ def tag_choices(name: str, seeds: int) -> None:
     train, test = (
         [
             TaggedSentence(tuple(words), tuple(tags))
-            for words, tags in zip(own.items, own.labels, strict=True)
+            for words, tags in zip(part.items, part.labels, strict=True)
         ]
-        for own in (data.train, data.test)
+        for part in (data.train, data.test)
     )
-    kept = np.random.default_rng(5).permutation(len(train))[:MOST]
-    pool = [train[row] for row in kept if train[row].tokens]
+    sample = np.random.default_rng(5).permutation(len(train))[:MOST]
+    pool = [train[row] for row in sample if train[row].tokens]
     reader = BlockReader("words")
-    vectors = reader.fit([" ".join(own.tokens) for own in pool], max_features=50_000)[1]
-    found: dict[str, list[list[tuple[float, int]]]] = {"random": [], "doubt": [], "suggest": []}
+    vectors = reader.fit([" ".join(sentence.tokens) for sentence in pool], max_features=50_000)[1]
+    curves: dict[str, list[list[tuple[float, int]]]] = {"random": [], "doubt": [], "suggest": []}
     for seed in range(seeds):
-        for way, rows in found.items():
-            own = np.random.default_rng(seed).permutation(len(pool))
-            chosen, rest = own[:STEP], own[STEP:]
+        for way, rows in curves.items():
+            order = np.random.default_rng(seed).permutation(len(pool))
+            chosen, rest = order[:STEP], order[STEP:]
             rows.append([])
             for step in range(ROUNDS + 1):
                 crf = fit_crf([pool[row] for row in chosen], data.scheme)
@@ -141,12 +141,12 @@ def tag_choices(name: str, seeds: int) -> None:
                     break
                 taken = np.arange(STEP)
                 if way != "random":
-                    said, ends = crf.marginals([pool[row].tokens for row in rest])
-                    doubt = tag_uncertainty(np.split(said.max(axis=1), ends[1:-1]))
+                    marginals, ends = crf.marginals([pool[row].tokens for row in rest])
+                    doubt = tag_uncertainty(np.split(marginals.max(axis=1), ends[1:-1]))
                     best = select_items(doubt, vectors[rest], STEP)
                     taken = np.array(best) if way == "suggest" else np.argsort(-doubt)[:STEP]
                 chosen, rest = np.concatenate([chosen, rest[taken]]), np.delete(rest, taken)
-    means = {way: np.round(np.mean(own, axis=0), 1).tolist() for way, own in found.items()}
+    means = {way: np.round(np.mean(curve, axis=0), 1).tolist() for way, curve in curves.items()}
     print(json.dumps({"set": name, "seeds": seeds, **means}), flush=True)
 
 
@@ -156,14 +156,14 @@ def main() -> None:
     parser.add_argument("sets", nargs="+")
     parser.add_argument("--cases", type=int, default=3, help="halves, or seeds")
     parser.add_argument("--most", type=int, default=MOST, help="texts of a set, for curve")
-    asked = parser.parse_args()
-    for name in asked.sets:
-        if asked.what == "curve":
-            forecasts(name, asked.cases, asked.most)
+    options = parser.parse_args()
+    for name in options.sets:
+        if options.what == "curve":
+            forecasts(name, options.cases, options.most)
         elif name in GROUPS["tags"]:
-            tag_choices(name, asked.cases)
+            tag_choices(name, options.cases)
         else:
-            choices(name, asked.cases)
+            choices(name, options.cases)
 
 
 if __name__ == "__main__":

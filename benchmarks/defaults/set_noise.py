@@ -42,21 +42,21 @@ class Sets:
 def reviews() -> Sets:
     """A domain and a sentiment each."""
     read = [(name.partition("/")[2], load(name).train) for name in GROUPS["mtl16"]]
-    labels = [(domain, *["good"] * (own == "1")) for domain, part in read for own in part.labels]
+    labels = [(domain, *["good"] * (label == "1")) for domain, part in read for label in part.labels]
     return Sets([text for _, part in read for text in part.items], labels)
 
 
 def names(name: str = "conll2003") -> Sets:
     """The kinds of names in a sentence of a set of `TAGGED`."""
     items = read_tagged(DATA / TAGGED[name]).items
-    kinds = [tuple(sorted({str(span.type) for span in read_spans(own.tags)})) for own in items]
-    return Sets([" ".join(own.tokens) for own in items], kinds)
+    kinds = [tuple(sorted({str(span.type) for span in read_spans(item.tags)})) for item in items]
+    return Sets([" ".join(item.tokens) for item in items], kinds)
 
 
 def intents() -> Sets:
     """The words of an intent's name."""
     part = load("banking77").train
-    return Sets(list(part.items), [tuple(dict.fromkeys(own.lower().split("_"))) for own in part.labels])
+    return Sets(list(part.items), [tuple(dict.fromkeys(label.lower().split("_"))) for label in part.labels])
 
 
 SETS = {"reviews": reviews, "names": names, "intents": intents}
@@ -82,18 +82,18 @@ def cleanlab_suspects(texts: list[str], has: np.ndarray) -> np.ndarray:
 def main() -> None:
     for name in sys.argv[1:]:
         data = named(SETS, name)()
-        some = np.random.default_rng(0).permutation(len(data.texts))[:MOST].tolist()
-        texts, labels = [data.texts[n] for n in some], [data.labels[n] for n in some]
-        known = sorted({label for own in labels for label in own})
+        rows = np.random.default_rng(0).permutation(len(data.texts))[:MOST].tolist()
+        texts, labels = [data.texts[n] for n in rows], [data.labels[n] for n in rows]
+        names = sorted({label for label_set in labels for label in label_set})
         for share in SHARES:
             print(
-                json.dumps({"set": name, "share": share, **changed(texts, labels, known, share)}),
+                json.dumps({"set": name, "share": share, **changed(texts, labels, names, share)}),
                 flush=True,
             )
 
 
 def changed(
-    texts: list[str], labels: list[tuple[str, ...]], known: list[str], share: float
+    texts: list[str], labels: list[tuple[str, ...]], names: list[str], share: float
 ) -> dict[str, Any]:
     """What is found where a share of the sets is changed."""
     chance = np.random.default_rng(0)
@@ -101,23 +101,26 @@ def changed(
     noisy, flipped = list(labels), np.zeros(len(texts), dtype=bool)
     flipped[places] = True
     for turn, place in enumerate(places.tolist()):
-        own = labels[place]
-        if len(own) == len(known) or (own and turn % 2):
-            gone = chance.integers(len(own))
-            noisy[place] = own[:gone] + own[gone + 1 :]
+        label_set = labels[place]
+        if len(label_set) == len(names) or (label_set and turn % 2):
+            gone = chance.integers(len(label_set))
+            noisy[place] = label_set[:gone] + label_set[gone + 1 :]
         else:
-            noisy[place] = (*own, chance.choice([name for name in known if name not in own]).item())
+            noisy[place] = (
+                *label_set,
+                chance.choice([name for name in names if name not in label_set]).item(),
+            )
     items = [
-        MultiLabelExample(text, line=line, labels=own)
-        for line, (text, own) in enumerate(zip(texts, noisy, strict=True))
+        MultiLabelExample(text, line=line, labels=label_set)
+        for line, (text, label_set) in enumerate(zip(texts, noisy, strict=True))
     ]
-    found = find_label_set_issues(SimpleNamespace(items=items, columns=SimpleNamespace(separator="|")))
-    lines = np.array([own.line for own in found], dtype=int)
-    true = [set(filter(None, own.suggested.split("|"))) == {*labels[own.line]} for own in found]
+    issues = find_label_set_issues(SimpleNamespace(items=items, columns=SimpleNamespace(separator="|")))
+    lines = np.array([issue.line for issue in issues], dtype=int)
+    true = [set(filter(None, issue.suggested.split("|"))) == {*labels[issue.line]} for issue in issues]
     hit = flipped[lines]
-    own = {**judged(lines, flipped), "suggested": float(np.array(true)[hit].mean()) if hit.any() else 0.0}
-    other = judged(cleanlab_suspects(texts, multi_hot_targets(items, known)), flipped)
-    return {"headwise": own, "cleanlab": other, "suspects": len(found)}
+    ours = {**judged(lines, flipped), "suggested": float(np.array(true)[hit].mean()) if hit.any() else 0.0}
+    cleanlab = judged(cleanlab_suspects(texts, multi_hot_targets(items, names)), flipped)
+    return {"headwise": ours, "cleanlab": cleanlab, "suspects": len(issues)}
 
 
 if __name__ == "__main__":

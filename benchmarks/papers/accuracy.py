@@ -23,7 +23,7 @@ from sklearn.svm import LinearSVC
 from benchmarks import DATA, ROOT
 from benchmarks.common.accuracy_tables import print_tables
 from benchmarks.common.english_teachers import minilm_folder
-from benchmarks.common.runs import REVIEWS, Found, Layers, read_recipe
+from benchmarks.common.runs import REVIEWS, Layers, RunsByTask, read_recipe
 from benchmarks.papers.classifying import LINEAR, REFIT, Classifying, Task, named
 from benchmarks.papers.phrases import treebank_heads, with_phrases
 from headwise.artifacts import load_model
@@ -93,8 +93,8 @@ _MTL = {
     "video": (90.00, 84.25, 84.73, 86.75),
 }
 PAPER = {
-    f"mtl16/{domain}": dict(zip((*_COLUMNS, f"{_COLUMNS[0]}{PUBLISHED}"), (*own, own[0]), strict=True))
-    for domain, own in _MTL.items()
+    f"mtl16/{domain}": dict(zip((*_COLUMNS, f"{_COLUMNS[0]}{PUBLISHED}"), (*row, row[0]), strict=True))
+    for domain, row in _MTL.items()
 } | {
     "sst5": {
         "ms-transformer": 51.9,
@@ -198,7 +198,7 @@ class Accuracy(Classifying):
             return []
         recipes = {"sst2": "sst5", "imdb": "mtl16"}.get(task, task.split("/")[0])  # both have the same
         recipe = read_recipe(f"{recipes}-{encoder.removesuffix('-constituency')}")
-        own: dict[str, Any] = {"vectors": {"file": self.vectors}, "words": {"vector_size": 300}}
+        overrides: dict[str, Any] = {"vectors": {"file": self.vectors}, "words": {"vector_size": 300}}
         train: dict[str, Any] = {}
         if PHRASES in endings:
             if recipes != "sst5":
@@ -214,29 +214,29 @@ class Accuracy(Classifying):
             train = {"epochs": 12}
         if REFIT in endings:
             train |= {"refit": True, **CHOICE}
-            own["linear_model"] = {"kind": "linear"}  # weighed before dev is learnt, too
+            overrides["linear_model"] = {"kind": "linear"}  # weighed before dev is learnt, too
         if ATTENDED in endings:
-            own["model"] = {"readout": "attentive"}
+            overrides["model"] = {"readout": "attentive"}
         if PUBLISHED in endings:
-            own["model"] = {"readout": _READOUTS[encoder]}
+            overrides["model"] = {"readout": _READOUTS[encoder]}
             if encoder == "bp-transformer":
-                own["encoder"] = _DEEP if recipes == "sst5" else {"layers": 5, "k": 4, "clip": 5}
+                overrides["encoder"] = _DEEP if recipes == "sst5" else {"layers": 5, "k": 4, "clip": 5}
         if MINILM in endings:
-            del own["vectors"], own["words"]
-            own["pretrained"] = {"name": MINILM_NAME, "train": False}
-            own["model"] = {"readout": "attentive,cls"}
+            del overrides["vectors"], overrides["words"]
+            overrides["pretrained"] = {"name": MINILM_NAME, "train": False}
+            overrides["model"] = {"readout": "attentive,cls"}
         if encoder == BRACKETS:
-            own["encoder"] = {"trees": "constituency", "hidden": 150}  # its paper's for these trees
-        return [recipe, own | ({"train": train} if train else {})]
+            overrides["encoder"] = {"trees": "constituency", "hidden": 150}  # its paper's for these trees
+        return [recipe, overrides | ({"train": train} if train else {})]
 
     def baseline(
         self, *parts: tuple[list[Any], np.ndarray], refit: bool = False
     ) -> Callable[[list[Any]], np.ndarray]:
-        train, dev = (([own.text for own in items], labels) for items, labels in parts)
+        train, dev = (([example.text for example in items], labels) for items, labels in parts)
         predict = fit_svm(train, dev, refit=refit)
-        return lambda items: predict([own.text for own in items])
+        return lambda items: predict([example.text for example in items])
 
-    def former(self, system: str) -> PreviousModel | None:
+    def previous_model(self, system: str) -> PreviousModel | None:
         encoder, endings = named(system, ENDINGS)
         if not endings & {READ, MORE}:
             return None
@@ -261,19 +261,19 @@ class Accuracy(Classifying):
         data, trees = super().read(data, system), encoder == BRACKETS
         if trees:
             heads = treebank_heads()
-            parts = ([replace(own, parse=heads.get(own.text)) for own in part] for part in data.three())
+            parts = ([replace(e, parse=heads.get(e.text)) for e in part] for part in data.three())
             data = replace(data, parts=DataParts(ITEM_TYPES_BY_TASK["classify"], *parts))
         if PHRASES in endings:
             train, dev, test = data.three()
-            binary = all(own.label in ("0", "1") for own in train)
+            binary = all(example.label in ("0", "1") for example in train)
             data = task_of(with_phrases(train, binary=binary, trees=trees), dev, test)
         return data
 
     def bare(self, item: Example) -> Example:
         return replace(item, parse=None)
 
-    def show(self, found: Found) -> None:
-        print_tables(found, self.paper)
+    def show(self, by_task: RunsByTask) -> None:
+        print_tables(by_task, self.paper)
 
 
 def encoder_folder(encoder: str, *, more: bool = False) -> Path:
@@ -292,9 +292,9 @@ def fit_svm(
             TfidfVectorizer(sublinear_tf=True, **block)
             for block in (words, {"analyzer": "char_wb", "ngram_range": (2, 5)})[:blocks]
         ]
-        features = hstack([own.fit_transform(texts) for own in vectorizers]).tocsr()
+        features = hstack([v.fit_transform(texts) for v in vectorizers]).tocsr()
         svm = LinearSVC(C=strength, random_state=0).fit(features, labels)
-        return lambda read: svm.predict(hstack([own.transform(read) for own in vectorizers]).tocsr())
+        return lambda read: svm.predict(hstack([v.transform(read) for v in vectorizers]).tocsr())
 
     settings = [(blocks, strength) for blocks in (1, 2) for strength in (0.1, 0.3, 1.0, 3.0)]
     svms = [svm(*train, *setting) for setting in settings]
@@ -319,8 +319,11 @@ def task_of(train: list[Example], dev: list[Example], test: list[Example]) -> Ta
 
 def read_imdb(part: str, label: str) -> list[Example]:
     """The reviews of a file (number, stars, text), with spaces between words as all other texts have."""
-    own, words = read_examples(DATA / f"imdb/{part}_{label}.tsv.xz", REVIEWS).items, PennTokenizer().words
-    return [replace(e, text=" ".join(words(e.text.replace("<br />", " "))), label=label) for e in own]
+    rows, words = (
+        read_examples(DATA / f"imdb/{part}_{label}.tsv.xz", REVIEWS).items,
+        PennTokenizer().words,
+    )
+    return [replace(e, text=" ".join(words(e.text.replace("<br />", " "))), label=label) for e in rows]
 
 
 def read(texts: str, heads: str, options: ReadOptions) -> list[Example]:
@@ -332,7 +335,7 @@ def read(texts: str, heads: str, options: ReadOptions) -> list[Example]:
     reader = ParseReader(str.split, lambda path, words: read_parses(path))
     examples: list[Example] = with_parses(ITEM_TYPES_BY_TASK["classify"], data, str(parses), reader).items
     fits = (e.parse is not None and len(e.parse) == len(e.text.split()) for e in examples)
-    return [e if own else replace(e, parse=None) for e, own in zip(examples, fits, strict=True)]
+    return [e if fit else replace(e, parse=None) for e, fit in zip(examples, fits, strict=True)]
 
 
 if __name__ == "__main__":

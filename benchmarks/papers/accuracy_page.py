@@ -6,7 +6,7 @@ from functools import cache
 
 from benchmarks.common.accuracy_tables import gains_of, means_by_seed, spread, values
 from benchmarks.common.differences import difference
-from benchmarks.common.runs import Found, Result
+from benchmarks.common.runs import Result, RunsByTask
 from benchmarks.papers.accuracy import BRACKETS, LONGER, PHRASES, PUBLISHED, READ, Accuracy
 from benchmarks.papers.classifying import LINEAR, REFIT
 
@@ -45,10 +45,10 @@ FIELDS: dict[str, Field] = {
 
 
 @cache
-def found() -> Found:
+def stored() -> RunsByTask:
     """All runs of the settings as they are now."""
     bench = Accuracy()
-    return bench.found(list(bench.paper), [*bench.systems, *bench.more])
+    return bench.current_runs(list(bench.paper), [*bench.systems, *bench.more])
 
 
 def percent(scores: Sequence[float], *, fixed: bool = False) -> str:
@@ -60,15 +60,15 @@ def score(system: str, tasks: Sequence[str], field: str = "test") -> str:
     """The mean over data sets for each seed that has all of them; `-` where none has."""
     fixed = system.startswith(LINEAR)
     if len(tasks) == 1:
-        return percent(values(found()[tasks[0]][system], FIELDS[field]), fixed=fixed)
-    return percent(means_by_seed(found(), list(tasks), system, FIELDS[field]), fixed=fixed)
+        return percent(values(stored()[tasks[0]][system], FIELDS[field]), fixed=fixed)
+    return percent(means_by_seed(stored(), list(tasks), system, FIELDS[field]), fixed=fixed)
 
 
 def paper(system: str, tasks: Sequence[str]) -> str:
     """The mean of the paper's figures."""
     figures = [Accuracy.paper[task].get(system) for task in tasks]
-    known = [figure for figure in figures if figure is not None]
-    return f"{statistics.mean(known):.2f}" if len(known) == len(tasks) else "-"
+    published = [figure for figure in figures if figure is not None]
+    return f"{statistics.mean(published):.2f}" if len(published) == len(tasks) else "-"
 
 
 def minus(system: str, rival: str, tasks: Sequence[str], *, over_tasks: bool = False) -> str:
@@ -76,7 +76,7 @@ def minus(system: str, rival: str, tasks: Sequence[str], *, over_tasks: bool = F
     data sets where not all have runs that say which texts they had right."""
     if system == rival:
         return "-"
-    gain = difference(gains_of(found(), tasks, system, rival), over_tasks=over_tasks)
+    gain = difference(gains_of(stored(), tasks, system, rival), over_tasks=over_tasks)
     if gain is None:
         return "-"
     seeds = f", {gain.seeds} seeds" if gain.seeds > 1 else ""
@@ -104,7 +104,7 @@ def four() -> Cells:
     """README's table of encoders."""
     rows = []
     for system in ENCODERS:
-        runs = [run for task in FOUR for run in found()[task][system]]
+        runs = [run for task in FOUR for run in stored()[task][system]]
         size = runs[0].get("encoder_parameters") if runs else None
         rows.append(
             [
@@ -151,7 +151,7 @@ def costs() -> Cells:
     """Time and size, medians over the runs on the four domains."""
     rows = []
     for system in ENCODERS:
-        runs = [run for task in FOUR for run in found()[task][system] if "parameters" in run]
+        runs = [run for task in FOUR for run in stored()[task][system] if "parameters" in run]
         if runs:
             seconds = [run["seconds"] for run in runs]
             rows.append(
@@ -176,11 +176,11 @@ def sixteen(systems: Sequence[str], rivals: Sequence[str]) -> Cells:
     """The mean of all 16 domains, and differences with intervals over domains, seeds and texts."""
     rows = []
     for system in systems:
-        if any(not found()[task][system] for task in DOMAINS):
+        if any(not stored()[task][system] for task in DOMAINS):
             continue
         name = system.removesuffix(LONGER).removesuffix(REFIT)
         seeds = (
-            "-" if system.startswith(LINEAR) else str(min(len(found()[task][system]) for task in DOMAINS))
+            "-" if system.startswith(LINEAR) else str(min(len(stored()[task][system]) for task in DOMAINS))
         )
         scores = (score(system, DOMAINS, field).removesuffix(ONE_SEED) for field in FIELDS)
         cells = [system, seeds, *scores, paper(name, DOMAINS)]
@@ -229,7 +229,7 @@ def sst(task: str, systems: Sequence[str], rival: str) -> Cells:
             minus(system, rival, [task]),
         ]
         for system in systems
-        if found()[task][system]
+        if stored()[task][system]
     ]
     return ["", "test", "paper", "with the linear model", f"minus {rival} (95 %)"], rows
 
@@ -259,7 +259,7 @@ def imdb() -> Cells:
     """Encoders on all of IMDB."""
     rows = []
     for system in ("star-transformer", "bp-transformer", "transformer"):
-        runs = found()["imdb"][system]
+        runs = stored()["imdb"][system]
         if runs:
             minutes = statistics.median(run["seconds"] for run in runs) / 60
             cells = [system, score(system, ["imdb"]), score(system, ["imdb"], "ensemble")]

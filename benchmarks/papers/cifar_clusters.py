@@ -86,9 +86,9 @@ class CifarClusters(Task):
 
     def loss(self, model: RaggedModule, seed: list[int]) -> Tensor:
         points, _ = self.draw(seed)
-        return -log_likelihood(points, self.told(model, points)).mean()
+        return -log_likelihood(points, self.predicted_mixture(model, points)).mean()
 
-    def told(self, model: RaggedModule, points: Ragged) -> Mixture:
+    def predicted_mixture(self, model: RaggedModule, points: Ragged) -> Mixture:
         """The mixtures that a model says."""
         return Mixture.from_raw(model(points).float(), points.values.shape[-1])
 
@@ -96,11 +96,11 @@ class CifarClusters(Task):
         before, after = list[float](), list[float]()
         for number in range(sets // PART):
             points, labels = self.draw([EVALUATION, number], PART, part="test")
-            mixture = self.told(model, points)
-            for found, own in ((before, mixture), (after, em_step(points, mixture))):
-                clusters = points.with_values(assigned(points, own))
+            mixture = self.predicted_mixture(model, points)
+            for scores, clustering in ((before, mixture), (after, em_step(points, mixture))):
+                clusters = points.with_values(assigned(points, clustering))
                 truth = points.with_values(torch.from_numpy(labels))
-                found += [adjusted_rand_score(*pair) for pair in zip(truth, clusters, strict=True)]
+                scores += [adjusted_rand_score(*pair) for pair in zip(truth, clusters, strict=True)]
         return {"ARI0": float(np.mean(before)), "ARI1": float(np.mean(after))}
 
     def references(self, sets: int) -> dict[str, Scores]:
@@ -116,14 +116,14 @@ def read_features(path: Path) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     expected = "expected an .npz with train, train_labels, test and test_labels"
     try:
         with np.load(path) as file:
-            found = {part: (file[part], file[f"{part}_labels"]) for part in ("train", "test")}
+            arrays = {part: (file[part], file[f"{part}_labels"]) for part in ("train", "test")}
     except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
         raise HeadwiseError(f"{path}: {error}; {expected}") from None
-    widths = {features.shape[1:] for features, _ in found.values()}
-    for part, (features, labels) in found.items():
+    widths = {features.shape[1:] for features, _ in arrays.values()}
+    for part, (features, labels) in arrays.items():
         if features.ndim != 2 or labels.shape != features.shape[:1] or len(widths) > 1:
             shapes = f"{features.shape} features and {labels.shape} labels"
             raise HeadwiseError(f"{path}: {part} has {shapes}; expected a row and a label for each image")
         if len(np.unique(labels)) < CLUSTERS:
             raise HeadwiseError(f"{path}: {part} has fewer than {CLUSTERS} classes")
-    return {part: (features.astype(np.float32), labels) for part, (features, labels) in found.items()}
+    return {part: (features.astype(np.float32), labels) for part, (features, labels) in arrays.items()}

@@ -30,12 +30,12 @@ REFIT = " + refit"  # ends names of systems: once dev has chosen, they learn aga
 
 def named(system: str, endings: Iterable[str]) -> tuple[str, set[str]]:
     """The encoder of a system, and with which of these its name ends, one before the other."""
-    found = set()
+    suffixes = set()
     for ending in endings:
         if system.endswith(ending):
             system = system.removesuffix(ending)
-            found.add(ending)
-    return system, found
+            suffixes.add(ending)
+    return system, suffixes
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Classifying(Bench):
     def bare(self, item: Any) -> Any:
         """An item without its parse."""
 
-    def former(self, system: str) -> PreviousModel | None:
+    def previous_model(self, system: str) -> PreviousModel | None:
         """The model that a system begins with, if any."""
         return None
 
@@ -102,9 +102,9 @@ class Classifying(Bench):
             return self._measure_linear(data, refit=system.endswith(REFIT))
         recipe = build_config(*self.layers(task, system))
         bare = replace(recipe.model, base=replace(recipe.model.base, name=""))  # where recipes say none
-        if (former := self.former(system)) is not None:
-            former.check(recipe)
-        recipe = replace(recipe, train=replace(recipe.train, seed=seed), model=bare, init_from=former)
+        if (previous := self.previous_model(system)) is not None:
+            previous.check(recipe)
+        recipe = replace(recipe, train=replace(recipe.train, seed=seed), model=bare, init_from=previous)
         recipe, vectors = self.begun(recipe, system)
         fitted = fit_model(
             find_task(self.kind),
@@ -116,7 +116,7 @@ class Classifying(Bench):
             report=show_epochs(self.unit),
         )
         model = fitted.model
-        train, dev, test = ((own, label_targets(own, model.labels)) for own in data.three())
+        train, dev, test = ((part, label_targets(part, model.labels)) for part in data.three())
         began = time.monotonic()
         alone = model.outputs_of(model.encoded(test[0])).argmax(axis=1)
         speed = len(test[1]) / (time.monotonic() - began)
@@ -135,7 +135,7 @@ class Classifying(Bench):
             "texts_per_second": speed,
             "parameters": sum(p.numel() for p in model.parameters()),
             "encoder_parameters": sum(p.numel() for p in model.encoder.parameters()),
-            **({} if former is None else {"base": former.digest}),
+            **({} if previous is None else {"base": previous.digest}),
             "vector_tokens": fitted.coverage.token_percent if fitted.coverage else None,
         }
 
@@ -143,7 +143,7 @@ class Classifying(Bench):
         """TF-IDF + linear SVM, its C chosen on dev."""
         began = time.monotonic()
         labels = sorted({item.label or "" for item in data.parts.train})
-        train, dev, test = ((own, label_targets(own, labels)) for own in data.three())
+        train, dev, test = ((part, label_targets(part, labels)) for part in data.three())
         guess = self.baseline(train, dev, refit=refit)
         return judged(guess(test[0]) == test[1], data.leaked) | {
             **({} if refit else {"dev": float((guess(dev[0]) == dev[1]).mean())}),

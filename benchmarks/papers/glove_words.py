@@ -41,16 +41,16 @@ def main(folder: Path) -> None:
     Args:
         folder: Of the package.
     """
-    kept = json.loads((folder / NAME).read_text(encoding="utf-8"))
-    size, vectors = kept["dimensions"], kept["vectors"]
+    content = json.loads((folder / NAME).read_text(encoding="utf-8"))
+    size, vectors = content["dimensions"], content["vectors"]
     MADE.parent.mkdir(exist_ok=True)
     partial = MADE.with_suffix(".partial")
     with open(partial, "w", encoding="utf-8") as file:
-        for word in kept["words"]:
+        for word in content["words"]:
             # What follows the features are their length and the word's number.
             file.write(" ".join([word, *(f"{value:.6g}" for value in vectors[word][:size])]) + "\n")
     partial.rename(MADE)
-    print(f"{MADE}: {len(kept['words']):,} words with {size} features")
+    print(f"{MADE}: {len(content['words']):,} words with {size} features")
 
 
 if __name__ == "__main__":

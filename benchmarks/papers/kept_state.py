@@ -31,8 +31,8 @@ def keep_state(
     for name, parameter in model.named_parameters():
         for key, value in optimizer.state[parameter].items():
             tensors[f"optimizer/{name}/{key}"] = value
-    told = {"counters": json.dumps(asdict(counters)), "identity": json.dumps(identity)}
-    write_tensors(tensors, path, told)
+    metadata = {"counters": json.dumps(asdict(counters)), "identity": json.dumps(identity)}
+    write_tensors(tensors, path, metadata)
 
 
 def read_state(
@@ -43,15 +43,15 @@ def read_state(
     Raises:
         HeadwiseError: The file is damaged, or the state of another run.
     """
-    tensors, told = load_tensors(path)
-    if (found := json.loads(told["identity"])) != identity:
+    tensors, metadata = load_tensors(path)
+    if (stored := json.loads(metadata["identity"])) != identity:
         raise HeadwiseError(
-            f"{path} is the state of another run: {found}, this one is {identity}; remove it to start again"
+            f"{path} is the state of another run, {stored}; this one is {identity}; remove it to restart"
         )
-    own = "model/"
-    weights = {name.removeprefix(own): x for name, x in tensors.items() if name.startswith(own)}
+    prefix = "model/"
+    weights = {name.removeprefix(prefix): x for name, x in tensors.items() if name.startswith(prefix)}
     check_tensors(path, weights, model.state_dict())
     model.load_state_dict(weights)
     for name, parameter in model.named_parameters():
         optimizer.state[parameter] = {key: tensors[f"optimizer/{name}/{key}"] for key in _MOMENTS}
-    return json.loads(told["counters"])
+    return json.loads(metadata["counters"])

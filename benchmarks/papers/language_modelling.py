@@ -64,20 +64,20 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--costs", action="store_true", help="only time and memory of a token")
     parser.add_argument("--cost", nargs=2, metavar=("MODEL", "CONTEXT"), help=argparse.SUPPRESS)
     parser.add_argument("--table", action="store_true", help="only print what has been measured")
-    asked = parser.parse_args(arguments)
-    torch.set_num_threads(asked.threads)
-    if asked.cost:
-        print(json.dumps(cost_of(_settings(asked, "", int(asked.cost[1]), asked.cost[0], RATE))))
+    options = parser.parse_args(arguments)
+    torch.set_num_threads(options.threads)
+    if options.cost:
+        print(json.dumps(cost_of(_settings(options, "", int(options.cost[1]), options.cost[0], RATE))))
         return 0
-    results = Results(asked.results)
-    if not asked.table:
+    results = Results(options.results)
+    if not options.table:
         try:
-            if asked.costs:
-                _measure_costs(asked, results)
-            elif asked.tune:
-                _tune(asked, results)
+            if options.costs:
+                _measure_costs(options, results)
+            elif options.tune:
+                _tune(options, results)
             else:
-                for name, run in _runs(asked, results):
+                for name, run in _runs(options, results):
                     results.keep("runs", name, run)
         except Stopped as stop:
             print(f"stopped; the same command goes on from step {stop.step:,}", file=sys.stderr)
@@ -85,7 +85,7 @@ def main(arguments: list[str] | None = None) -> int:
         except HeadwiseError as error:
             print(f"error {error}", file=sys.stderr)
             return 2
-    print_tables(results.found)
+    print_tables(results.sections)
     return 0
 
 
@@ -94,91 +94,94 @@ class Results:
 
     def __init__(self, folder: Path):
         self.folder, self.path = folder, folder / "language_modelling.json"
-        self.found: dict[str, dict[str, Any]] = {"tuning": {}, "runs": {}, "costs": {}}
+        self.sections: dict[str, dict[str, Any]] = {"tuning": {}, "runs": {}, "costs": {}}
         if self.path.exists():
-            self.found |= json.loads(self.path.read_text(encoding="utf-8"))
+            self.sections |= json.loads(self.path.read_text(encoding="utf-8"))
 
     def best_rate(self, model: str, positions: str) -> float:
         """The rate that gave a model its best dev score."""
         tuned = [
             run
-            for run in self.found["tuning"].values()
+            for run in self.sections["tuning"].values()
             if run["model"] == model and (model != "transformer" or run["positions"] == positions)
         ]
         return min(tuned, key=lambda run: run["bits_per_character"])["rate"] if tuned else RATE
 
     def keep(self, kind: str, name: str, result: dict[str, Any]) -> None:
-        self.found[kind][name] = result
+        self.sections[kind][name] = result
         self.folder.mkdir(parents=True, exist_ok=True)
         partial = self.path.with_name(self.path.name + ".partial")
-        partial.write_text(json.dumps(self.found, indent=1) + "\n", encoding="utf-8")
+        partial.write_text(json.dumps(self.sections, indent=1) + "\n", encoding="utf-8")
         os.replace(partial, self.path)
 
 
 def _settings(
-    asked: argparse.Namespace, data: str, context: int, model: str, rate: float, **more: Any
+    options: argparse.Namespace, data: str, context: int, model: str, rate: float, **more: Any
 ) -> Settings:
-    given = ("steps", "clock", "batch_tokens", "width", "layers", "k", "positions", "seed", "threads")
-    return Settings(data, context, model, rate=rate, **{n: getattr(asked, n) for n in given} | more)
+    flags = ("steps", "clock", "batch_tokens", "width", "layers", "k", "positions", "seed", "threads")
+    return Settings(data, context, model, rate=rate, **{n: getattr(options, n) for n in flags} | more)
 
 
-def _runs(asked: argparse.Namespace, results: Results) -> Iterator[tuple[str, dict[str, Any]]]:
+def _runs(options: argparse.Namespace, results: Results) -> Iterator[tuple[str, dict[str, Any]]]:
     """The runs that are still to be made, as they are over."""
-    cache = _prepared(asked)
-    rates = {model: asked.rate or results.best_rate(model, asked.positions) for model in MODELS}
-    for data in asked.data:
-        for context in asked.context:
-            equal = {model: _settings(asked, data, context, model, rates[model]) for model in MODELS}
+    cache = _prepared(options)
+    rates = {model: options.rate or results.best_rate(model, options.positions) for model in MODELS}
+    for data in options.data:
+        for context in options.context:
+            equal = {model: _settings(options, data, context, model, rates[model]) for model in MODELS}
             for settings in equal.values():
-                if settings.name not in results.found["runs"]:
+                if settings.name not in results.sections["runs"]:
                     yield settings.name, _result(settings, cache)
-            key = "processor_seconds" if asked.clock == "processor" else "seconds"
-            took = {model: results.found["runs"][own.name][key] / 60 for model, own in equal.items()}
+            key = "processor_seconds" if options.clock == "processor" else "seconds"
+            took = {
+                model: results.sections["runs"][settings.name][key] / 60
+                for model, settings in equal.items()
+            }
             for model in MODELS:
-                minutes = asked.minutes or max(took.values())
-                if asked.minutes is None and took[model] >= NEAR * minutes:
+                minutes = options.minutes or max(took.values())
+                if options.minutes is None and took[model] >= NEAR * minutes:
                     continue  # it has had this time
-                if asked.minutes is None and f"{equal[model].name}-time" in results.found["runs"]:
+                if options.minutes is None and f"{equal[model].name}-time" in results.sections["runs"]:
                     continue
-                settings = _settings(asked, data, context, model, rates[model], steps=0, minutes=minutes)
-                name = f"{equal[model].name}-time" if asked.minutes is None else settings.name
-                if name not in results.found["runs"]:
+                settings = _settings(options, data, context, model, rates[model], steps=0, minutes=minutes)
+                name = f"{equal[model].name}-time" if options.minutes is None else settings.name
+                if name not in results.sections["runs"]:
                     yield name, _result(settings, cache)
 
 
-def _prepared(asked: argparse.Namespace) -> Path:
+def _prepared(options: argparse.Namespace) -> Path:
     """The folder for the states of runs."""
     keep_freed_memory()
-    return asked.results / "cache" / "language_modelling"
+    return options.results / "cache" / "language_modelling"
 
 
 def _result(settings: Settings, cache: Path) -> dict[str, Any]:
     return {**asdict(settings), **train(settings, cache)}
 
 
-def _tune(asked: argparse.Namespace, results: Results) -> None:
+def _tune(options: argparse.Namespace, results: Results) -> None:
     """Dev scores of short runs at some rates."""
-    cache = _prepared(asked) / "tuning"
-    for data in asked.data:
-        for context in asked.context:
-            for model in asked.models:
-                for rate in asked.tune:
-                    settings = _settings(asked, data, context, model, rate)
-                    if settings.name not in results.found["tuning"]:
+    cache = _prepared(options) / "tuning"
+    for data in options.data:
+        for context in options.context:
+            for model in options.models:
+                for rate in options.tune:
+                    settings = _settings(options, data, context, model, rate)
+                    if settings.name not in results.sections["tuning"]:
                         result = {**asdict(settings), **train(settings, cache, on_dev=True)}
                         results.keep("tuning", settings.name, result)
 
 
-def _measure_costs(asked: argparse.Namespace, results: Results) -> None:
+def _measure_costs(options: argparse.Namespace, results: Results) -> None:
     """Each in a process of its own, whose memory can be told."""
     for context in CONTEXTS:
         for model in MODELS:
-            settings = _settings(asked, "", context, model, RATE)
+            settings = _settings(options, "", context, model, RATE)
             name = f"{model}-{context}-{settings.shape}"
-            if name in results.found["costs"]:
+            if name in results.sections["costs"]:
                 continue
             flags = [
-                f"--{flag}={getattr(asked, flag)}"
+                f"--{flag}={getattr(options, flag)}"
                 for flag in ("width", "layers", "k", "positions", "threads")
             ]
             command = [

@@ -5,21 +5,21 @@ from typing import Any
 
 BAR = 0.03  # bits per character that the BP-Transformer may be behind at equal steps
 
-Found = Mapping[str, Mapping[str, Any]]
+Measurements = Mapping[str, Mapping[str, Any]]
 Table = tuple[list[str], list[list[str]]]
 
 
-def print_tables(found: Found) -> None:
+def print_tables(results: Measurements) -> None:
     """What has been measured."""
-    for head, rows in (scores(found), costs(found), rates(found)):
+    for head, rows in (scores(results), costs(results), rates(results)):
         if rows:
             for cells in (head, ["---"] * len(head), *rows):
                 print(f"| {' | '.join(cells)} |")
             print()
-    print("\n".join(differences(found)))
+    print("\n".join(differences(results)))
 
 
-def scores(found: Found) -> Table:
+def scores(results: Measurements) -> Table:
     """The runs, those at equal steps before those at equal time."""
     head = ["text", "context", "model", "run", "steps", "rate", "bits per character", "characters/s"]
     rows = [
@@ -29,22 +29,22 @@ def scores(found: Found) -> Table:
             *(f"{run['steps_done']:,}", f"{run['rate']:g}", f"{run['bits_per_character']:.3f}"),
             *(f"{run['characters_per_second']:,.0f}", f"{run['processor_seconds'] / 60:.1f}"),
         ]
-        for run in sorted(found["runs"].values(), key=_order)
+        for run in sorted(results["runs"].values(), key=_order)
     ]
     return [*head, "minutes"], rows
 
 
-def differences(found: Found) -> list[str]:
+def differences(results: Measurements) -> list[str]:
     """A sentence for each text, context and number of steps that both models have."""
-    told = []
-    runs = sorted(found["runs"].values(), key=_order)
+    sentences = []
+    runs = sorted(results["runs"].values(), key=_order)
     for bpt in runs:
         if bpt["model"] != "bp-transformer" or bpt["minutes"]:
             continue
-        others = [
+        baselines = [
             run for run in runs if run["model"] == "transformer" and _place(run)[:2] == _place(bpt)[:2]
         ]
-        equal = [run for run in others if run["steps"] == bpt["steps"]]
+        equal = [run for run in baselines if run["steps"] == bpt["steps"]]
         if not equal:
             continue
         behind = bpt["bits_per_character"] - min(run["bits_per_character"] for run in equal)
@@ -53,15 +53,15 @@ def differences(found: Found) -> list[str]:
             f"the Transformer is {behind:+.3f} bits per character, "
             f"{'within' if behind <= BAR else 'above'} the limit of {BAR:+.2f}"
         )
-        timed = [run for run in others if abs(60 * run["minutes"] - bpt["processor_seconds"]) < 1]
+        timed = [run for run in baselines if abs(60 * run["minutes"] - bpt["processor_seconds"]) < 1]
         if timed:
             behind = bpt["bits_per_character"] - min(run["bits_per_character"] for run in timed)
             sentence += f". With the same time it is {behind:+.3f}"
-        told.append(sentence + ".")
-    return told
+        sentences.append(sentence + ".")
+    return sentences
 
 
-def costs(found: Found) -> Table:
+def costs(results: Measurements) -> Table:
     """What a token costs in training."""
     head = ["context", "model", "tokens/s in training", "microseconds per token", "kilobytes per token"]
     rows = [
@@ -69,19 +69,19 @@ def costs(found: Found) -> Table:
             *(f"{cost['context']:,}", cost["model"], f"{cost['tokens_per_second']:,.0f}"),
             *(f"{cost['microseconds_per_token']:.1f}", f"{cost['kilobytes_per_token']:.1f}"),
         ]
-        for cost in sorted(found["costs"].values(), key=lambda own: (own["context"], own["model"]))
+        for cost in sorted(results["costs"].values(), key=lambda run: (run["context"], run["model"]))
     ]
     return head, rows
 
 
-def rates(found: Found) -> Table:
+def rates(results: Measurements) -> Table:
     """The dev scores that the rates were chosen by."""
     rows = [
         [
             *(run["data"], f"{run['context']:,}", _name(run), f"{run['steps']:,}", f"{run['rate']:g}"),
             f"{run['bits_per_character']:.3f}",
         ]
-        for run in sorted(found["tuning"].values(), key=_order)
+        for run in sorted(results["tuning"].values(), key=_order)
     ]
     return ["text", "context", "model", "steps", "rate", "bits per character on dev"], rows
 

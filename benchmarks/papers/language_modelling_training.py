@@ -77,8 +77,8 @@ class Settings:
     @property
     def identity(self) -> dict[str, Any]:
         """What a resumed run must have in common with the one before."""
-        given = asdict(self)
-        return {name: value for name, value in given.items() if name not in ("clock", "threads")}
+        fields = asdict(self)
+        return {name: value for name, value in fields.items() if name not in ("clock", "threads")}
 
     @property
     def encoder(self) -> EncoderConfig:
@@ -198,8 +198,8 @@ class _Run:
         self.windows = max(1, settings.batch_tokens // self.size)
         self._saved = time.monotonic()
         if path.exists():
-            kept = read_state(path, self.model, self.optimizer, settings.identity)
-            self.counters = Counters(**kept)
+            counters = read_state(path, self.model, self.optimizer, settings.identity)
+            self.counters = Counters(**counters)
 
     @property
     def share(self) -> float:

@@ -24,7 +24,7 @@ import numpy as np
 
 from benchmarks.common.accuracy_tables import gains_of
 from benchmarks.common.differences import Difference, difference
-from benchmarks.common.runs import Bench, Found, Layers, Result
+from benchmarks.common.runs import Bench, Layers, Result, RunsByTask
 from benchmarks.defaults.default_figure import figure
 from benchmarks.papers.accuracy import Accuracy, task_of
 from benchmarks.papers.classifying import LINEAR, Task
@@ -57,20 +57,20 @@ class DrawnRuns(Bench):
 
     def __init__(self, *arguments: Any):
         super().__init__(*arguments)
-        self._whole: tuple[str, Any] | None = None
+        self._loaded: tuple[str, Any] | None = None
         self._drawn: tuple[str, int] | None = None
 
     @abstractmethod
-    def draw(self, whole: Any, count: int, seed: int) -> Any:
+    def draw(self, data: Any, count: int, seed: int) -> Any:
         """A data set with `count` of the training items."""
 
     def run(self, task: str, system: str, seed: int, *, paired: bool = False) -> None:
         """Do a run unless its result is there."""
         if self._drawn != (task, seed):
             name, count = parts_of(task)
-            if self._whole is None or self._whole[0] != name:
-                self._whole = name, self.load(name)
-            self._data = {task: self.draw(self._whole[1], count, seed)}
+            if self._loaded is None or self._loaded[0] != name:
+                self._loaded = name, self.load(name)
+            self._data = {task: self.draw(self._loaded[1], count, seed)}
             self._drawn = task, seed
         super().run(task, system, seed, paired=paired)
 
@@ -91,8 +91,8 @@ class LearningCurves(DrawnRuns, Accuracy):
     }
     large = ()
 
-    def draw(self, whole: Task, count: int, seed: int) -> Task:
-        train, dev, test = whole.three()
+    def draw(self, data: Task, count: int, seed: int) -> Task:
+        train, dev, test = data.three()
         return task_of(drawn(train, count, seed), dev, test)
 
     def layers(self, task: str, system: str) -> Layers:
@@ -114,8 +114,8 @@ class LearningCurves(DrawnRuns, Accuracy):
         }
         return [*layers, changed]
 
-    def show(self, found: Found) -> None:
-        for line in tables(found):
+    def show(self, by_task: RunsByTask) -> None:
+        for line in tables(by_task):
             print(line)
 
 
@@ -140,78 +140,83 @@ def drawn(train: Sequence[Example], labels: int, seed: int) -> list[Example]:
     return [replace(train[number]) for number in sorted(chosen)]
 
 
-def runs_of(found: Found, labels: int) -> Found:
+def runs_of(by_task: RunsByTask, labels: int) -> RunsByTask:
     """The runs with that many labelled texts."""
-    return {task: systems for task, systems in found.items() if parts_of(task)[1] == labels}
+    return {task: systems for task, systems in by_task.items() if parts_of(task)[1] == labels}
 
 
 Cells = tuple[list[str], list[list[str]]]
 """The head of a table and its rows."""
 
 
-def tables(found: Found) -> list[str]:
+def tables(by_task: RunsByTask) -> list[str]:
     """The tables in Markdown; nothing of what has not run."""
     lines: list[str] = []
-    for head, rows in (accuracies(found), *(gains(found, rival) for rival in RIVALS)):
+    for head, rows in (accuracies(by_task), *(gains(by_task, rival) for rival in RIVALS)):
         lines += ["", *header(head), *map(row, rows)]
     return lines
 
 
-def measured(found: Found) -> dict[int, Found]:
+def measured(by_task: RunsByTask) -> dict[int, RunsByTask]:
     """The runs by the number of labelled texts, of the domains on which all systems have run."""
     by_size = {
-        labels: {task: own for task, own in runs_of(found, labels).items() if all(map(own.get, SYSTEMS))}
+        labels: {
+            task: systems
+            for task, systems in runs_of(by_task, labels).items()
+            if all(map(systems.get, SYSTEMS))
+        }
         for labels in EPOCHS
     }
-    return {labels: own for labels, own in by_size.items() if own}
+    return {labels: runs for labels, runs in by_size.items() if runs}
 
 
-def accuracies(found: Found) -> Cells:
+def accuracies(by_task: RunsByTask) -> Cells:
     """Mean accuracies over the domains, and numbers of runs."""
-    by_size = measured(found)
+    by_size = measured(by_task)
     head = ["mean of domains (runs)", *(f"{labels:,} labels" for labels in by_size)]
-    return head, [[system, *(mean(own, system) for own in by_size.values())] for system in SYSTEMS]
+    return head, [[system, *(mean(runs, system) for runs in by_size.values())] for system in SYSTEMS]
 
 
-def gains(found: Found, rival: str) -> Cells:
+def gains(by_task: RunsByTask, rival: str) -> Cells:
     """Differences from a system, with their intervals over domains, seeds and texts, and the numbers of
     domains and runs; over the domains on which both systems have run."""
-    others = [system for system in SYSTEMS if system != rival]
-    beside = {task: systems for task, systems in found.items() if systems.get(rival)}
+    compared = [system for system in SYSTEMS if system != rival]
+    with_rival = {task: systems for task, systems in by_task.items() if systems.get(rival)}
     sizes = [
         labels
         for labels in EPOCHS
-        if any(any(map(systems.get, others)) for systems in runs_of(beside, labels).values())
+        if any(any(map(systems.get, compared)) for systems in runs_of(with_rival, labels).values())
     ]
     head = [f"minus {rival} (95 %; domains, runs)", *(f"{labels:,} labels" for labels in sizes)]
     rows = []
-    for system in others:
-        both = {task: systems for task, systems in beside.items() if systems.get(system)}
+    for system in compared:
+        both = {task: systems for task, systems in with_rival.items() if systems.get(system)}
         pairs = [gains_of(both, list(runs_of(both, labels)), system, rival) for labels in sizes]
         rows.append([system, *(shown(difference(pair, over_tasks=True)) for pair in pairs)])
     return head, rows
 
 
-def picture(found: Found) -> str:
+def picture(by_task: RunsByTask) -> str:
     """The mean accuracies by the number of labelled texts, over the same domains at every size that most
     domains have; one SVG text."""
-    domains = {labels: {parts_of(task)[0] for task in own} for labels, own in measured(found).items()}
+    domains = {labels: {parts_of(task)[0] for task in runs} for labels, runs in measured(by_task).items()}
     most = max(map(len, domains.values()))
-    sizes = [labels for labels, own in domains.items() if 2 * len(own) > most]
+    sizes = [labels for labels, group in domains.items() if 2 * len(group) > most]
     shared = set.intersection(*(domains[labels] for labels in sizes))
     by_size = {
-        labels: {f"{domain}@{labels}": found[f"{domain}@{labels}"] for domain in shared} for labels in sizes
+        labels: {f"{domain}@{labels}": by_task[f"{domain}@{labels}"] for domain in shared}
+        for labels in sizes
     }
     lines = {
-        system: {labels: mean_accuracy(own, system) for labels, own in by_size.items()}
+        system: {labels: mean_accuracy(runs, system) for labels, runs in by_size.items()}
         for system in SYSTEMS
     }
     return figure(lines, f"mean of {len(shared)} domains of reviews (MTL-16)", colours=COLOURS)
 
 
-def mean_accuracy(found: Found, system: str) -> float:
+def mean_accuracy(by_task: RunsByTask, system: str) -> float:
     """The mean over domains of the mean over seeds."""
-    return statistics.mean(mean_score(own[system]) for own in found.values())
+    return statistics.mean(mean_score(systems[system]) for systems in by_task.values())
 
 
 def mean_score(runs: Sequence[Result]) -> float:
@@ -219,9 +224,10 @@ def mean_score(runs: Sequence[Result]) -> float:
     return statistics.mean(run["test"] for run in runs)
 
 
-def mean(found: Found, system: str) -> str:
+def mean(by_task: RunsByTask, system: str) -> str:
     """The mean in percent, and the number of runs."""
-    return f"{100 * mean_accuracy(found, system):.1f} ({sum(len(own[system]) for own in found.values())})"
+    runs = sum(len(systems[system]) for systems in by_task.values())
+    return f"{100 * mean_accuracy(by_task, system):.1f} ({runs})"
 
 
 def shown(gain: Difference | None) -> str:
@@ -247,7 +253,9 @@ def main(arguments: list[str] | None = None) -> int:
         rest = ["--only", *(task for task in bench.paper if parts_of(task)[1] in chosen.labels), *rest]
     status = bench.main(__doc__ or "", rest)
     if chosen.figure is not None and not status:
-        chosen.figure.write_text(picture(bench.found(list(bench.paper), list(SYSTEMS))), encoding="utf-8")
+        chosen.figure.write_text(
+            picture(bench.current_runs(list(bench.paper), list(SYSTEMS))), encoding="utf-8"
+        )
     return status
 
 

@@ -30,13 +30,13 @@ class MemoryTagger:
     def predict(self, sentences: Sequence[TaggedSentence]) -> list[list[str]]:
         """The tags of each sentence."""
         if self.scheme == "plain":
-            return [[self._tags.get(word, self._usual) for word in own.tokens] for own in sentences]
-        return [write_tags(self._spans(own.tokens), len(own.tokens), self.scheme) for own in sentences]
+            return [[self._tags.get(word, self._usual) for word in s.tokens] for s in sentences]
+        return [write_tags(self._spans(s.tokens), len(s.tokens), self.scheme) for s in sentences]
 
     def _remember_words(self, sentences: Sequence[TaggedSentence]) -> None:
         seen: dict[str, Counter[str]] = {}
-        for own in sentences:
-            for word, tag in zip(own.tokens, own.tags, strict=True):
+        for sentence in sentences:
+            for word, tag in zip(sentence.tokens, sentence.tags, strict=True):
                 seen.setdefault(word, Counter())[tag] += 1
         self._tags = {word: tags.most_common(1)[0][0] for word, tags in seen.items()}
         # Words seen once tell best what words never seen are.
@@ -46,21 +46,21 @@ class MemoryTagger:
 
     def _remember_spans(self, sentences: Sequence[TaggedSentence]) -> None:
         types: dict[tuple[str, ...], set[str]] = {}
-        for own in sentences:
-            for span in read_spans(own.tags):
-                types.setdefault(own.tokens[span.start : span.end], set()).add(span.type)
-        self._types = {words: next(iter(own)) for words, own in types.items() if len(own) == 1}
+        for sentence in sentences:
+            for span in read_spans(sentence.tags):
+                types.setdefault(sentence.tokens[span.start : span.end], set()).add(span.type)
+        self._types = {words: next(iter(kinds)) for words, kinds in types.items() if len(kinds) == 1}
         self._longest = max(map(len, self._types), default=0)
 
     def _spans(self, words: Sequence[str]) -> list[TagSpan]:
-        found, place = [], 0
+        spans, place = [], 0
         while place < len(words):
             for end in range(min(len(words), place + self._longest), place, -1):
                 kind = self._types.get(tuple(words[place:end]))
                 if kind is not None:
-                    found.append(TagSpan(place, end, kind))
+                    spans.append(TagSpan(place, end, kind))
                     place = end
                     break
             else:
                 place += 1
-        return found
+        return spans

@@ -90,7 +90,7 @@ def batch_of_step(seed: int, step: int, batches: int) -> int:
     return int(np.random.default_rng([seed, epoch]).permutation(batches)[place])
 
 
-def settings_of(model: str, sizes: Sizes, seed: int, asked: argparse.Namespace) -> dict[str, Any]:
+def settings_of(model: str, sizes: Sizes, seed: int, options: argparse.Namespace) -> dict[str, Any]:
     """All that decides how a run ends."""
     if model in ("transformer", "bilstm"):
         sizes = replace(sizes, positions="")  # their own, whatever MS-Trans has
@@ -98,41 +98,47 @@ def settings_of(model: str, sizes: Sizes, seed: int, asked: argparse.Namespace) 
         "model": model,
         "seed": seed,
         **asdict(sizes),
-        "sequences": asked.sequences,
-        "steps": asked.steps,
-        "test": asked.test,
+        "sequences": options.sequences,
+        "steps": options.steps,
+        "test": options.test,
         "batch": BATCH,
-        "rate": asked.rate,
-        "warmup": asked.warmup,
+        "rate": options.rate,
+        "warmup": options.warmup,
         "decay_at": DECAY_AT,
-        "precision": asked.precision,
+        "precision": options.precision,
     }
 
 
-def jobs(asked: argparse.Namespace) -> Iterator[tuple[str, Sizes, int]]:
+def jobs(options: argparse.Namespace) -> Iterator[tuple[str, Sizes, int]]:
     """Model, sizes, seed; K by K, so that an unfinished figure has whole columns."""
-    for seed in range(asked.seeds):
-        for terms in asked.terms:
-            for model in asked.models:
-                yield model, Sizes(asked.length, asked.features, terms, asked.width, asked.positions), seed
+    for seed in range(options.seeds):
+        for terms in options.terms:
+            for model in options.models:
+                yield (
+                    model,
+                    Sizes(options.length, options.features, terms, options.width, options.positions),
+                    seed,
+                )
 
 
-def run(model: str, sizes: Sizes, seed: int, asked: argparse.Namespace, bar: Progress) -> dict[str, Any]:
+def run(model: str, sizes: Sizes, seed: int, options: argparse.Namespace, bar: Progress) -> dict[str, Any]:
     """The result of a run, from the cache if it is there."""
-    settings = settings_of(model, sizes, seed, asked)
+    settings = settings_of(model, sizes, seed, options)
     digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:16]
-    path = asked.results / "cache" / "mirrored_summation" / f"{model}-k{sizes.terms}-{seed}-{digest}.json"
+    path = options.results / "cache" / "mirrored_summation" / f"{model}-k{sizes.terms}-{seed}-{digest}.json"
     if path.exists():
         return json.loads(path.read_text())
-    task = MirroredSummation(sizes, asked.sequences, asked.steps, asked.test, asked.rate, asked.warmup)
+    task = MirroredSummation(
+        sizes, options.sequences, options.steps, options.test, options.rate, options.warmup
+    )
     training = Run(
         task,
-        Settings(model, seed, asked.steps, float("inf"), "wall", DECAY_AT, asked.precision),
+        Settings(model, seed, options.steps, float("inf"), "wall", DECAY_AT, options.precision),
         path.with_suffix(".safetensors"),
     )
     name = f"{MODELS[model]}, K {sizes.terms}, seed {seed}"
-    line, loss = bar.add_task(name, total=asked.steps, loss=float("nan")), float("nan")
-    while training.counters.step < asked.steps:
+    line, loss = bar.add_task(name, total=options.steps, loss=float("nan")), float("nan")
+    while training.counters.step < options.steps:
         value = training.step()
         loss = value if loss != loss else 0.98 * loss + 0.02 * value
         bar.update(line, completed=training.counters.step, loss=loss)
@@ -161,7 +167,7 @@ def run(model: str, sizes: Sizes, seed: int, asked: argparse.Namespace, bar: Pro
     return result
 
 
-def arguments(given: list[str] | None) -> argparse.Namespace:
+def arguments(argv: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -197,25 +203,25 @@ def arguments(given: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder")
     parser.add_argument("--png", action="store_true", help="also write the figure as PNG (needs cairosvg)")
     parser.add_argument("--draw", action="store_true", help="only draw what the csv file holds")
-    asked = parser.parse_args(given)
-    asked.steps = asked.steps or -(-asked.sequences // BATCH)
-    return asked
+    options = parser.parse_args(argv)
+    options.steps = options.steps or -(-options.sequences // BATCH)
+    return options
 
 
-def main(given: list[str] | None = None) -> int:
-    asked = arguments(given)
-    if asked.threads:
-        torch.set_num_threads(asked.threads)
+def main(argv: list[str] | None = None) -> int:
+    options = arguments(argv)
+    if options.threads:
+        torch.set_num_threads(options.threads)
     keep_freed_memory()
-    title = f"N {asked.length}, d {asked.features}, MS-Trans with positions: {asked.positions}"
-    stem = f"n{asked.length}-d{asked.features}-positions-{asked.positions}"
-    path = asked.results / "mirrored_summation" / f"{stem}.csv"
+    title = f"N {options.length}, d {options.features}, MS-Trans with positions: {options.positions}"
+    stem = f"n{options.length}-d{options.features}-positions-{options.positions}"
+    path = options.results / "mirrored_summation" / f"{stem}.csv"
     try:
-        points = read_points(path) if asked.draw or path.exists() else []
-        for point in () if asked.draw else measured(asked):
+        points = read_points(path) if options.draw or path.exists() else []
+        for point in () if options.draw else measured(options):
             points = merged(points, point)
-            write_figure(points, asked.length, title, path)
-        for written in write_figure(points, asked.length, title, path, png=asked.png):
+            write_figure(points, options.length, title, path)
+        for written in write_figure(points, options.length, title, path, png=options.png):
             print(written)
     except KeyboardInterrupt:
         print("stopped; the same command goes on", file=sys.stderr)
@@ -228,11 +234,11 @@ def main(given: list[str] | None = None) -> int:
 
 def merged(points: list[Point], new: Point) -> list[Point]:
     """The runs with one more, in the place of an older one of the same model, K and seed."""
-    kept = {(own.seed, own.terms, list(MODELS).index(own.model)): own for own in (*points, new)}
-    return [kept[place] for place in sorted(kept)]
+    by_key = {(point.seed, point.terms, list(MODELS).index(point.model)): point for point in (*points, new)}
+    return [by_key[place] for place in sorted(by_key)]
 
 
-def measured(asked: argparse.Namespace) -> Iterator[Point]:
+def measured(options: argparse.Namespace) -> Iterator[Point]:
     """Train all models that are asked for."""
     console = Console(highlight=False)
     columns = (
@@ -242,12 +248,12 @@ def measured(asked: argparse.Namespace) -> Iterator[Point]:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        todo = list(jobs(asked))
-        whole = bar.add_task("all runs", total=len(todo), loss=float("nan"))
+        todo = list(jobs(options))
+        overall = bar.add_task("all runs", total=len(todo), loss=float("nan"))
         for model, sizes, seed in todo:
-            result = run(model, sizes, seed, asked, bar)
+            result = run(model, sizes, seed, options, bar)
             keys = ("mse", "steps", "rate", "warmup", "parameters", "processor_seconds", "precision")
-            bar.advance(whole)
+            bar.advance(overall)
             yield Point(model, sizes.terms, seed, *(result[key] for key in keys))
 
 

@@ -56,8 +56,8 @@ def write_figure(
         rows = csv.writer(file, lineterminator="\n")
         rows.writerow([*(field.name for field in fields(Point)), "chance", "linear"])
         for point in points:
-            known = (f(point.terms, length) for f in (chance_error, linear_error))
-            rows.writerow([*astuple(point), *(f"{value:.6f}" for value in known)])
+            levels = (f(point.terms, length) for f in (chance_error, linear_error))
+            rows.writerow([*astuple(point), *(f"{value:.6f}" for value in levels)])
     os.replace(partial, path)
     drawn = picture(points, length, title)
     path.with_suffix(".svg").write_text(drawn, encoding="utf-8")

@@ -92,9 +92,9 @@ def _log_joint(points: Ragged, mixture: Mixture) -> Tensor:
     features = points.values.shape[-1]
     deviations = mixture.deviations.expand_as(mixture.means)
     peak = mixture.log_weights - deviations.log().sum(-1) - features / 2 * math.log(2 * math.pi)
-    which = points.layout.text_of
+    set_of_row = points.layout.text_of
     # In one gather: its backward pass is the costly part.
-    rows = torch.cat([mixture.means, 1 / deviations, peak[..., None]], -1).index_select(0, which)
+    rows = torch.cat([mixture.means, 1 / deviations, peak[..., None]], -1).index_select(0, set_of_row)
     means, precisions, peaks = rows.split([features, features, 1], -1)
     scaled = (points.values[:, None, :] - means) * precisions
     return peaks.squeeze(-1) - scaled.square().sum(-1) / 2

@@ -74,22 +74,22 @@ def measure(rounds: int) -> dict[str, dict[str, float]]:
     """Parameters and milliseconds of a step, by network."""
     torch.manual_seed(0)
     networks = {name: PairNetwork(separate=name == "separate") for name in PAPER}
-    seconds = interleaved({name: step_of(own) for name, own in networks.items()}, rounds, warm_up=3)
+    seconds = interleaved({name: step_of(network) for name, network in networks.items()}, rounds, warm_up=3)
     return {
         name: {
-            "parameters": sum(p.numel() for p in own.parameters()),
+            "parameters": sum(p.numel() for p in network.parameters()),
             "milliseconds": 1000 * statistics.median(seconds[name]),
         }
-        for name, own in networks.items()
+        for name, network in networks.items()
     }
 
 
-def print_table(found: dict[str, Any]) -> None:
+def print_table(measurements: dict[str, Any]) -> None:
     """What has been measured, in Markdown."""
     print_header(["", "parameters", "paper", "milliseconds of a step on 32 pairs", "paper"])
     for name, (size, time) in PAPER.items():
-        own = found["networks"][name]
-        print_row([name, f"{own['parameters']:,}", size, f"{own['milliseconds']:.1f}", time])
+        network = measurements["networks"][name]
+        print_row([name, f"{network['parameters']:,}", size, f"{network['milliseconds']:.1f}", time])
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -100,22 +100,22 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--threads", type=int, default=0, help="of torch; 0 = all cores")
     parser.add_argument("--results", type=Path, default=RESULTS, help="file")
     parser.add_argument("--table", action="store_true", help="only print what has been measured")
-    asked = parser.parse_args(arguments)
-    if asked.rounds < 1:
-        parser.error(f"--rounds {asked.rounds}; expected 1 or more")
-    if not asked.table:
-        if asked.threads:
-            torch.set_num_threads(asked.threads)
+    options = parser.parse_args(arguments)
+    if options.rounds < 1:
+        parser.error(f"--rounds {options.rounds}; expected 1 or more")
+    if not options.table:
+        if options.threads:
+            torch.set_num_threads(options.threads)
         keep_freed_memory()
-        networks = measure(asked.rounds)
-        own = {"clock": choose_clock()[0], "threads": torch.get_num_threads()}
-        found = {"networks": networks, **own, "headwise": __version__, "torch": torch.__version__}
-        asked.results.parent.mkdir(parents=True, exist_ok=True)
-        asked.results.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    elif not asked.results.exists():
-        print(f"nothing has been measured yet: {asked.results} is not there", file=sys.stderr)
+        networks = measure(options.rounds)
+        environment = {"clock": choose_clock()[0], "threads": torch.get_num_threads()}
+        result = {"networks": networks, **environment, "headwise": __version__, "torch": torch.__version__}
+        options.results.parent.mkdir(parents=True, exist_ok=True)
+        options.results.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    elif not options.results.exists():
+        print(f"nothing has been measured yet: {options.results} is not there", file=sys.stderr)
         return 2
-    print_table(json.loads(asked.results.read_text(encoding="utf-8")))
+    print_table(json.loads(options.results.read_text(encoding="utf-8")))
     return 0
 
 

@@ -78,9 +78,9 @@ def folds(bags: Sequence[Bag], seed: int) -> Iterator[Fold]:
 
 def settings_of(name: str, seed: int) -> tuple[ModelConfig, TrainConfig]:
     """headwise's defaults for data of this size, with another model."""
-    found = find_task_settings("bags").defaults(100, vectors=False, encoder="")
-    config = ModelConfig(task="bags", bags=BagConfig(**{**found.get("bags", {}), "model": name}))
-    return config, TrainConfig(**{**found["train"], "seed": seed})
+    defaults = find_task_settings("bags").defaults(100, vectors=False, encoder="")
+    config = ModelConfig(task="bags", bags=BagConfig(**{**defaults.get("bags", {}), "model": name}))
+    return config, TrainConfig(**{**defaults["train"], "seed": seed})
 
 
 def run_fold(data: BagData, fold: Fold, name: str, seed: int) -> dict[str, Any]:
@@ -112,7 +112,7 @@ def run_fold(data: BagData, fold: Fold, name: str, seed: int) -> dict[str, Any]:
 
 def run(data: BagData, source: str, name: str, seed: int, results: Path) -> list[dict[str, Any]]:
     """The results of all folds of a seed, from the cache where they are there."""
-    found = []
+    fold_results = []
     folder = (
         results / "cache" / "multiple_instance" / f"{source}-{name}-{seed}-{identity(data, name, seed)}"
     )
@@ -124,8 +124,8 @@ def run(data: BagData, source: str, name: str, seed: int, results: Path) -> list
             partial = path.with_suffix(".partial")
             partial.write_text(json.dumps(result))
             os.replace(partial, path)
-        found.append(json.loads(path.read_text()))
-    return found
+        fold_results.append(json.loads(path.read_text()))
+    return fold_results
 
 
 def identity(data: BagData, name: str, seed: int) -> str:
@@ -150,10 +150,10 @@ def collect(folds_of: list[list[dict[str, Any]]], bags: int) -> dict[str, Any]:
         bags: How many bags there are.
     """
     right = np.zeros((len(folds_of), bags))
-    for seed, own in enumerate(folds_of):
-        for fold in own:
+    for seed, seed_folds in enumerate(folds_of):
+        for fold in seed_folds:
             right[seed, fold["places"]] = fold["right"]
-    every = [fold for own in folds_of for fold in own]
+    every = [fold for seed_folds in folds_of for fold in seed_folds]
     accuracies = right.mean(1)
     return {
         "accuracy": float(accuracies.mean()),
@@ -169,13 +169,13 @@ def collect(folds_of: list[list[dict[str, Any]]], bags: int) -> dict[str, Any]:
 
 
 def _mean(values: Any) -> float | None:
-    known = [value for value in values if value is not None]
-    return float(np.mean(known)) if known else None
+    present = [value for value in values if value is not None]
+    return float(np.mean(present)) if present else None
 
 
-def gap(model: Sequence[float], other: Sequence[float]) -> tuple[float, float, float]:
+def gap(model: Sequence[float], baseline: Sequence[float]) -> tuple[float, float, float]:
     """How many percent of the bags more the first has right, and the 95 % bootstrap interval of that."""
-    gains = 100 * (np.asarray(model) - np.asarray(other))
+    gains = 100 * (np.asarray(model) - np.asarray(baseline))
     draws = np.random.default_rng(0).choice(gains, (10_000, len(gains))).mean(1)
     low, high = np.quantile(draws, [0.025, 0.975])
     return float(gains.mean()), float(low), float(high)
@@ -195,18 +195,16 @@ def print_table(summary: dict[str, dict[str, Any]]) -> None:
             "s a seed",
         ]
         print(f"| {' | '.join(head)} |\n|{'---|' * len(head)}")
-        for name, found in models.items():
-            spread = "" if found["deviation"] is None else f" ± {100 * found['deviation']:.1f}"
-            ahead = (
-                "-" if found["ahead"] is None else "{:+.1f} ({:+.1f} to {:+.1f})".format(*found["ahead"])
-            )
-            dev = "-" if found["dev_accuracy"] is None else f"{100 * found['dev_accuracy']:.1f}"
-            size = "-" if found["parameters"] is None else f"{found['parameters']:,}"
-            cells = [MODELS.get(name, name), f"{100 * found['accuracy']:.1f}{spread}", str(found["seeds"])]
-            print(f"| {' | '.join([*cells, ahead, dev, size, format(found['seconds'], '.0f')])} |")
+        for name, row in models.items():
+            spread = "" if row["deviation"] is None else f" ± {100 * row['deviation']:.1f}"
+            ahead = "-" if row["ahead"] is None else "{:+.1f} ({:+.1f} to {:+.1f})".format(*row["ahead"])
+            dev = "-" if row["dev_accuracy"] is None else f"{100 * row['dev_accuracy']:.1f}"
+            size = "-" if row["parameters"] is None else f"{row['parameters']:,}"
+            cells = [MODELS.get(name, name), f"{100 * row['accuracy']:.1f}{spread}", str(row["seeds"])]
+            print(f"| {' | '.join([*cells, ahead, dev, size, format(row['seconds'], '.0f')])} |")
 
 
-def main(given: list[str] | None = None) -> int:
+def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -216,31 +214,31 @@ def main(given: list[str] | None = None) -> int:
     parser.add_argument("--threads", type=int, default=0, help="of torch; 0 = all cores")
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder")
     parser.add_argument("--table", action="store_true", help="only print what has been measured")
-    asked = parser.parse_args(given)
-    path = asked.results / "multiple_instance.json"
-    if asked.table:
+    options = parser.parse_args(argv)
+    path = options.results / "multiple_instance.json"
+    if options.table:
         print_table(json.loads(path.read_text())["sets"])
         return 0
     if not DATA.is_dir():
         print(f"no data folder at {DATA}; set HEADWISE_DATA", file=sys.stderr)
         return 2
-    if asked.threads:
-        torch.set_num_threads(asked.threads)
+    if options.threads:
+        torch.set_num_threads(options.threads)
     keep_freed_memory()
     summary: dict[str, dict[str, Any]] = {}
-    for source in asked.only:
+    for source in options.only:
         data = read_bags(DATA / "mil" / f"{source}.csv.gz")
         summary[source] = {}
-        for name in asked.models:
-            runs = [run(data, source, name, seed, asked.results) for seed in range(asked.seeds)]
-            found = summary[source][name] = collect(runs, len(data.items))
-            print(f"{source}, {MODELS.get(name, name)}: {100 * found['accuracy']:.1f}", flush=True)
+        for name in options.models:
+            runs = [run(data, source, name, seed, options.results) for seed in range(options.seeds)]
+            result = summary[source][name] = collect(runs, len(data.items))
+            print(f"{source}, {MODELS.get(name, name)}: {100 * result['accuracy']:.1f}", flush=True)
     for models in summary.values():
-        for name, own in models.items():
-            known = BASELINE in models and name != BASELINE
-            own["ahead"] = gap(own["right"], models[BASELINE]["right"]) if known else None
-    found = {"sets": summary, "folds": FOLDS, "headwise": __version__, "torch": torch.__version__}
-    path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        for name, row in models.items():
+            comparable = BASELINE in models and name != BASELINE
+            row["ahead"] = gap(row["right"], models[BASELINE]["right"]) if comparable else None
+    result = {"sets": summary, "folds": FOLDS, "headwise": __version__, "torch": torch.__version__}
+    path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     print_table(summary)
     return 0
 

@@ -21,7 +21,7 @@ import numpy as np
 from benchmarks import DATA
 from benchmarks.common.accuracy_tables import print_tables
 from benchmarks.common.aligned_pairs import read_aligned_pairs
-from benchmarks.common.runs import Found, Layers, read_recipe
+from benchmarks.common.runs import Layers, RunsByTask, read_recipe
 from benchmarks.papers.classifying import LINEAR, Classifying, Task, named
 from headwise.data.columns.item_options import PairOptions
 from headwise.data.items.examples import Pair
@@ -83,8 +83,8 @@ ABLATIONS: dict[str, tuple[str, dict[str, Any]]] = {
 # MS-Trans Table 6 with two layers in place of three, which the paper has not.
 TWO_LAYERS = ", two layers"
 SHALLOW = {
-    f"{name}{TWO_LAYERS}": (like, own | {"layers": 2})
-    for name, (like, own) in ABLATIONS.items()
+    f"{name}{TWO_LAYERS}": (like, encoder | {"layers": 2})
+    for name, (like, encoder) in ABLATIONS.items()
     if name.startswith(("alpha ", "scale "))
 }
 # Likewise what no paper has.
@@ -164,9 +164,9 @@ class Pairs(Classifying):
         vectors = {"vectors": {"file": self.vectors}, "words": {"vector_size": 200}}
         tuned = f"{task}-{like}"
         recipe = read_recipe(tuned if tuned in OWN_RECIPES else f"nli-{like}")
-        own = [vectors, *([{"encoder": encoder}] if encoder else [])]
+        overrides = [vectors, *([{"encoder": encoder}] if encoder else [])]
         beyond = BEYOND | {PUBLISHED: AS_PUBLISHED.get(like, {})}
-        return [recipe, *own, *(more for ending, more in beyond.items() if ending in endings)]
+        return [recipe, *overrides, *(more for ending, more in beyond.items() if ending in endings)]
 
     def baseline(
         self, *parts: tuple[list[Any], np.ndarray], refit: bool = False
@@ -181,8 +181,8 @@ class Pairs(Classifying):
     def bare(self, item: Pair) -> Pair:
         return replace(item, first_parse=None, second_parse=None)
 
-    def show(self, found: Found) -> None:
-        print_tables(found, PAPER)
+    def show(self, by_task: RunsByTask) -> None:
+        print_tables(by_task, PAPER)
 
 
 def system_of(name: str) -> tuple[str, dict[str, Any]]:
@@ -209,7 +209,7 @@ def counterfactual(kind: str) -> list[Pair]:
 def parsed(pairs: list[Pair], *files: str) -> list[Pair]:
     """Pairs whose texts are tokenised and parsed in files of words and heads. A hundred texts have double
     spaces, which the parser took for words; there each word depends on the one before."""
-    found = list(pairs)
+    parsed_pairs = list(pairs)
     for side, file in zip(("first", "second"), files, strict=True):
         path = DATA / "syntax" / f"{file}.parsed.gz"
         with gzip.open(path, "rt", encoding="utf-8") as lines:
@@ -217,11 +217,11 @@ def parsed(pairs: list[Pair], *files: str) -> list[Pair]:
         for place, (text, numbers) in enumerate(texts):
             words, heads = text.split(), tuple(map(int, numbers.split()))
             chain = tuple(range(len(words)))
-            own = {side: " ".join(words), f"{side}_parse": heads if len(heads) == len(words) else chain}
-            found[place] = replace(found[place], **own)
-        if len(texts) != len(found):
-            raise SystemExit(f"{path}: {len(texts)} parses for {len(found)} pairs")
-    return found
+            fields = {side: " ".join(words), f"{side}_parse": heads if len(heads) == len(words) else chain}
+            parsed_pairs[place] = replace(parsed_pairs[place], **fields)
+        if len(texts) != len(parsed_pairs):
+            raise SystemExit(f"{path}: {len(texts)} parses for {len(parsed_pairs)} pairs")
+    return parsed_pairs
 
 
 def esnli(part: str) -> list[Pair]:
@@ -230,7 +230,7 @@ def esnli(part: str) -> list[Pair]:
     pairs = read_aligned_pairs(*files)
     for side, file in (("first", "s1"), ("second", "s2")):
         heads = read_parses(str(DATA / "syntax" / "snli" / f"{file}.{part}.heads.gz"))
-        pairs = [replace(pair, **{f"{side}_parse": own}) for pair, own in zip(pairs, heads, strict=True)]
+        pairs = [replace(pair, **{f"{side}_parse": tree}) for pair, tree in zip(pairs, heads, strict=True)]
     return pairs
 
 

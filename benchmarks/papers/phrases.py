@@ -36,12 +36,12 @@ def with_phrases(sentences: Sequence[Example], *, binary: bool, trees: bool) -> 
     options = ReadOptions(format="sst", sst_unit="phrases", sst_labels="binary" if binary else "five")
     phrases = read_examples(_path("train"), options).items
     if trees:
-        heads = read_phrase_parses(_path("train"), [(own.line, own.text) for own in phrases])
-        phrases = [replace(own, parse=one) for own, one in zip(phrases, heads, strict=True)]
-    found = {example.text: example for example in sentences}
-    for own in phrases:
-        found.setdefault(own.text, own)
-    return list(found.values())
+        heads = read_phrase_parses(_path("train"), [(phrase.line, phrase.text) for phrase in phrases])
+        phrases = [replace(phrase, parse=one) for phrase, one in zip(phrases, heads, strict=True)]
+    by_text = {example.text: example for example in sentences}
+    for phrase in phrases:
+        by_text.setdefault(phrase.text, phrase)
+    return list(by_text.values())
 
 
 def _path(part: str) -> str:

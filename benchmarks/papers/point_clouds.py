@@ -147,9 +147,9 @@ class PointClouds(Task):
 
     def evaluate(self, model: Clouds, sets: int) -> Scores:
         model.eval()
-        found = [(model(points).argmax(1) == kinds) for points, kinds in self.tests(sets)]
+        correct = [(model(points).argmax(1) == kinds) for points, kinds in self.tests(sets)]
         model.train()
-        return {"accuracy": float(torch.cat(found).float().mean())}
+        return {"accuracy": float(torch.cat(correct).float().mean())}
 
     def references(self, sets: int) -> dict[str, Scores]:
         return {"chance": {"accuracy": 1 / self.kinds}}
@@ -169,20 +169,20 @@ class ModelNet(PointClouds):
         "isab16+pma": (0.8454,),
     }
     data: Path
-    kept = 5000  # points that are drawn of each shape; a step takes some of them
+    drawn_points = 5000  # points that are drawn of each shape; a step takes some of them
 
     @cached_property
     def shapes(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
         """Clouds and their kinds, of `train` and `test`."""
-        return read_modelnet(self.data, self.kept)
+        return read_modelnet(self.data, self.drawn_points)
 
     def draw(self, seed: list[int]) -> tuple[Ragged, Tensor]:
         random, (clouds, kinds) = np.random.default_rng(seed), self.shapes["train"]
-        which = random.integers(0, len(clouds), 64)
-        places = random.random((64, self.kept)).argpartition(self.points - 1)[:, : self.points]
-        chosen = np.take_along_axis(clouds[which], places[..., None], 1)
+        rows = random.integers(0, len(clouds), 64)
+        places = random.random((64, self.drawn_points)).argpartition(self.points - 1)[:, : self.points]
+        chosen = np.take_along_axis(clouds[rows], places[..., None], 1)
         chosen = turned(chosen * random.uniform(0.8, 1.25, (64, 1, 3)), random.uniform(0, 2 * np.pi, 64))
-        return _batch(chosen), torch.from_numpy(kinds[which])
+        return _batch(chosen), torch.from_numpy(kinds[rows])
 
     def tests(self, sets: int) -> Iterator[tuple[Ragged, Tensor]]:
         clouds, kinds = self.shapes["test"]
@@ -200,17 +200,17 @@ def read_modelnet(path: Path, points: int) -> dict[str, tuple[np.ndarray, np.nda
     Raises:
         HeadwiseError: There are no such files, or one is no mesh.
     """
-    files = sorted(_meshes(path), key=lambda own: own[0])
+    files = sorted(_meshes(path), key=lambda mesh: mesh[0])
     kinds = sorted({name.split("/")[-3] for name, _ in files})
-    found: dict[str, tuple[list[np.ndarray], list[int]]] = {"train": ([], []), "test": ([], [])}
+    shapes: dict[str, tuple[list[np.ndarray], list[int]]] = {"train": ([], []), "test": ([], [])}
     for number, (name, read) in enumerate(files):
         kind, part, _ = name.split("/")[-3:]
-        clouds, labels = found[part]
+        clouds, labels = shapes[part]
         clouds.append(surface_points(*read_off(read(), name), points, np.random.default_rng(number)))
         labels.append(kinds.index(kind))
-    if not all(labels for _, labels in found.values()):
+    if not all(labels for _, labels in shapes.values()):
         raise HeadwiseError(f"{path}: no KIND/train/*.off and KIND/test/*.off")
-    return {part: (np.stack(clouds), np.array(labels)) for part, (clouds, labels) in found.items()}
+    return {part: (np.stack(clouds), np.array(labels)) for part, (clouds, labels) in shapes.items()}
 
 
 def _meshes(path: Path) -> Iterator[tuple[str, Callable[[], bytes]]]:
@@ -243,16 +243,16 @@ def read_off(data: bytes, name: str) -> tuple[np.ndarray, np.ndarray]:
         at, triangles = 3 + 3 * corners, []
         for _ in range(faces):
             count = int(rest[at])
-            own = [int(number) for number in rest[at + 1 : at + 1 + count]]
-            triangles += [(own[0], own[i], own[i + 1]) for i in range(1, count - 1)]
+            face = [int(number) for number in rest[at + 1 : at + 1 + count]]
+            triangles += [(face[0], face[i], face[i + 1]) for i in range(1, count - 1)]
             at += 1 + count
-        found = np.array(triangles, dtype=np.int64).reshape(-1, 3)
+        indices = np.array(triangles, dtype=np.int64).reshape(-1, 3)
     except (ValueError, IndexError):
         head = b""
-        xyz, found = np.zeros((0, 3)), np.zeros((0, 3), np.int64)
-    if head != b"OFF" or not len(found) or found.max() >= len(xyz) or found.min() < 0:
+        xyz, indices = np.zeros((0, 3)), np.zeros((0, 3), np.int64)
+    if head != b"OFF" or not len(indices) or indices.max() >= len(xyz) or indices.min() < 0:
         raise HeadwiseError(f"{name}: no mesh; expected OFF, the corners and the faces")
-    return xyz, found
+    return xyz, indices
 
 
 def surface_points(

@@ -25,10 +25,10 @@ from difflib import get_close_matches
 from benchmarks import DATA, ROOT
 from benchmarks.common.accuracy_tables import paired, print_header, print_row, spread
 from benchmarks.common.paired_taggers import paired_taggers
-from benchmarks.common.runs import Bench, Found, Result, stoppable
+from benchmarks.common.runs import Bench, Result, RunsByTask, stoppable
 from benchmarks.papers.accuracy import Accuracy
 from benchmarks.papers.pairs import Pairs
-from benchmarks.papers.reproduce_kept import cells, kept
+from benchmarks.papers.reproduce_kept import cells, stored_runs
 from benchmarks.papers.reproduce_row import Row, Table
 from benchmarks.papers.reproduce_rows import TABLES
 from benchmarks.papers.tagging import Tagging
@@ -36,23 +36,23 @@ from benchmarks.papers.tagging import Tagging
 BENCHES: dict[str, Bench] = {"accuracy": Accuracy(), "pairs": Pairs(), "tagging": Tagging()}
 
 
-def found_of(row: Row) -> Found:
+def bench_runs(row: Row) -> RunsByTask:
     """The runs of a row, by data set."""
-    return BENCHES[row.bench].found(row.tasks, [row.system])
+    return BENCHES[row.bench].current_runs(row.tasks, [row.system])
 
 
 def state(row: Row) -> str:
     """How far a row is."""
     if row.bench:
-        runs = [len(own[row.system]) for own in found_of(row).values()]
+        runs = [len(by_system[row.system]) for by_system in bench_runs(row).values()]
         if not any(runs):
             return "not measured yet"
         seeds = f"{min(filter(None, runs))} to {max(runs)}" if len({*runs} - {0}) > 1 else f"{max(runs)}"
         sets = f" on {sum(map(bool, runs))} of {len(runs)} data sets" if len(runs) > 1 else ""
         return f"measured here: {seeds} seed{'s' * (max(runs) > 1)}{sets}"
-    if (found := kept(row)) is not None:
-        told = f"{len(found.seeds)} seed{'s' * (len(found.seeds) > 1)}"
-        return f"measured here: {', '.join(own for own in (told, found.how) if own)}"
+    if (stored := stored_runs(row)) is not None:
+        seeds = f"{len(stored.seeds)} seed{'s' * (len(stored.seeds) > 1)}"
+        return f"measured here: {', '.join(note for note in (seeds, stored.how) if note)}"
     if row.command:
         return f"not measured yet: python -m {row.command}"
     return f"bring data: {row.bring}" if row.bring else f"not run: {row.missing}"
@@ -90,24 +90,26 @@ def run_command(row: Row, seed: int) -> str:
     The command gets its one signal from us, to save what it has: it does not hear the terminal's. A second
     one ends it at once.
     """
-    found = kept(row)
-    if found is not None and ({seed} & {*found.seeds} - {*found.stopped} or not row.seeded):
+    stored = stored_runs(row)
+    if stored is not None and ({seed} & {*stored.seeds} - {*stored.stopped} or not row.seeded):
         return "done"
     command = row.command + f" --seed {seed}" * row.seeded
     print(f"{row.name}: {command}", flush=True)
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     }
-    own = subprocess.Popen([sys.executable, "-m", *shlex.split(command)], env=environment, process_group=0)
+    child = subprocess.Popen(
+        [sys.executable, "-m", *shlex.split(command)], env=environment, process_group=0
+    )
     try:
-        ended = own.wait()
+        ended = child.wait()
     except KeyboardInterrupt:
-        own.send_signal(signal.SIGINT)
+        child.send_signal(signal.SIGINT)
         try:
-            own.wait()
+            child.wait()
         finally:
-            own.kill()
-            own.wait()
+            child.kill()
+            child.wait()
         raise
     if ended:
         print(f"{row.name}: the command ended with {ended}", file=sys.stderr)
@@ -118,7 +120,7 @@ def print_table(table: Table) -> None:
     """What has been measured: mean and spread over seeds, the same on the test texts that are not in
     training, the paper's figure, and the difference from the rival, text by text."""
     trained = [row for row in table.rows if row.bench]
-    made = {row: found for row in table.rows if (found := kept(row)) is not None}
+    made = {row: stored for row in table.rows if (stored := stored_runs(row)) is not None}
     if trained:
         against = f"minus {table.rival}" if table.rival else ""
         print_header([table.title, "data sets", "test", "without leaks", "paper", against])
@@ -126,8 +128,8 @@ def print_table(table: Table) -> None:
             print_row(trained_cells(row, table.rival))
     if made:
         print_header([table.title, "measured (seeds)", "paper", "beside it", "trained"])
-        for row, found in made.items():
-            print_row([row.name, *cells(row, found)])
+        for row, stored in made.items():
+            print_row([row.name, *cells(row, stored)])
     if not (trained or made):
         print(f"\n{table.title}")
     rest = [row for row in table.rows if not row.bench and row not in made]
@@ -138,12 +140,12 @@ def print_table(table: Table) -> None:
 
 def trained_cells(row: Row, rival: str) -> list[str]:
     """What a table says of a row that a benchmark trains."""
-    bench, found = BENCHES[row.bench], found_of(row)
-    done = [task for task in row.tasks if found[task][row.system]]
-    runs = [run for task in done for run in found[task][row.system]]
+    bench, by_task = BENCHES[row.bench], bench_runs(row)
+    done = [task for task in row.tasks if by_task[task][row.system]]
+    runs = [run for task in done for run in by_task[task][row.system]]
     of = done or row.tasks
-    known = [bench.paper[task][row.system] for task in of if row.system in bench.paper[task]]
-    paper = f"{statistics.mean(known):.2f}" if len(known) == len(of) else ""
+    figures = [bench.paper[task][row.system] for task in of if row.system in bench.paper[task]]
+    paper = f"{statistics.mean(figures):.2f}" if len(figures) == len(of) else ""
     return [
         row.name,
         f"{len(done)} of {len(row.tasks)}",
@@ -157,11 +159,11 @@ def trained_cells(row: Row, rival: str) -> list[str]:
 def mean_of(runs: list[Result], field: str) -> str:
     """Mean and spread over the seeds, each of which is a mean over data sets."""
     seeds: dict[int, list[float]] = {}
-    for own in runs:
-        if field in own:
-            seeds.setdefault(own["seed"], []).append(own[field])
+    for run in runs:
+        if field in run:
+            seeds.setdefault(run["seed"], []).append(run[field])
     most = max(map(len, seeds.values()), default=0)
-    means = [sum(own) / len(own) for own in seeds.values() if len(own) == most]
+    means = [sum(scores) / len(scores) for scores in seeds.values() if len(scores) == most]
     return f"{spread(means)} ({len(means)})" if means else "-"
 
 
@@ -170,11 +172,11 @@ def difference(row: Row, rival: str, tasks: list[str]) -> str:
     which texts they had right; empty where there is nothing to compare."""
     if not rival or row.system == rival or not tasks:
         return ""
-    found = BENCHES[row.bench].found(tasks, [row.system, rival])
-    gain = (paired_taggers if row.bench == "tagging" else paired)(found, tasks, row.system, rival)
+    by_task = BENCHES[row.bench].current_runs(tasks, [row.system, rival])
+    gain = (paired_taggers if row.bench == "tagging" else paired)(by_task, tasks, row.system, rival)
     if gain is None:
-        both = [found[task] for task in tasks if found[task][row.system] and found[task][rival]]
-        gains = [mean_test(own[row.system]) - mean_test(own[rival]) for own in both]
+        both = [by_task[task] for task in tasks if by_task[task][row.system] and by_task[task][rival]]
+        gains = [mean_test(by_system[row.system]) - mean_test(by_system[rival]) for by_system in both]
         return f"{100 * statistics.mean(gains):+.2f} (not paired)" if gains else ""
     on = f" on {gain.tasks} of {len(row.tasks)} data sets" if gain.tasks < len(row.tasks) else ""
     pairs = f"{gain.runs} pair{'s' * (gain.runs > 1)}"
@@ -199,11 +201,11 @@ minus ...: on the same test texts, seed by seed, with the 95 % interval of a boo
   (reproduce.py TABLE --paired runs those again)"""
 
 
-def unknown(what: str, name: str, known: Sequence[str], where: str) -> str:
+def unknown(what: str, name: str, names: Sequence[str], where: str) -> str:
     """What is said of a name that there is not: those that it is a part of, or like."""
-    near = [own for own in known if name in own] or get_close_matches(name, known, 3)
+    matches = [candidate for candidate in names if name in candidate] or get_close_matches(name, names, 3)
     return f"unknown {what} {name!r}; " + (
-        f"did you mean {' or '.join(map(repr, near))}?" if near else where
+        f"did you mean {' or '.join(map(repr, matches))}?" if matches else where
     )
 
 
@@ -223,41 +225,41 @@ def main(arguments: list[str] | None = None) -> int:
         help="run again what does not say which texts it had right, so that differences can be paired",
     )
     parser.add_argument("--table", action="store_true", dest="show", help="only print what is measured")
-    given = parser.parse_args(arguments)
-    if given.table is not None and given.table not in TABLES:
-        parser.error(unknown("table", given.table, list(TABLES), "see --list"))
-    chosen = TABLES if given.table is None else {given.table: TABLES[given.table]}
-    if given.only and given.table is None:
+    options = parser.parse_args(arguments)
+    if options.table is not None and options.table not in TABLES:
+        parser.error(unknown("table", options.table, list(TABLES), "see --list"))
+    chosen = TABLES if options.table is None else {options.table: TABLES[options.table]}
+    if options.only and options.table is None:
         parser.error("--only: name the table of the rows")
-    if given.seeds < 1:
-        parser.error(f"--seeds {given.seeds}; expected 1 or more")
-    if given.only:
-        table = chosen[given.table]
+    if options.seeds < 1:
+        parser.error(f"--seeds {options.seeds}; expected 1 or more")
+    if options.only:
+        table = chosen[options.table]
         rows = {row.name: row for row in table.rows}
-        for name in given.only:
+        for name in options.only:
             if name not in rows:
-                parser.error(unknown("row", name, list(rows), f"{given.table} has {', '.join(rows)}"))
-        chosen = {given.table: replace(table, rows=tuple(rows[name] for name in given.only))}
-    if given.list or (given.table is None and not given.show):
+                parser.error(unknown("row", name, list(rows), f"{options.table} has {', '.join(rows)}"))
+        chosen = {options.table: replace(table, rows=tuple(rows[name] for name in options.only))}
+    if options.list or (options.table is None and not options.show):
         print_list(chosen)
         print(STATES)
         return 0
-    if given.show:
+    if options.show:
         for table in chosen.values():
             print_table(table)
         print(LEGEND)
         return 0
-    table = chosen[given.table]
+    table = chosen[options.table]
     if not DATA.is_dir() and any(row.bench for row in table.rows):
         print(f"no data folder at {DATA}; set HEADWISE_DATA", file=sys.stderr)
         return 2
     ends: set[str] = set()
     with stoppable() as stopped:
-        running = [run(row, given.seeds, given.paired) for row in table.rows]
+        running = [run(row, options.seeds, options.paired) for row in table.rows]
         while running:  # seed by seed, so that an unfinished table is balanced
-            found = [(own, next(own, None)) for own in running]
-            running = [own for own, end in found if end is not None]
-            ends |= {end for _, end in found if end is not None}
+            outcomes = [(job, next(job, None)) for job in running]
+            running = [job for job, end in outcomes if end is not None]
+            ends |= {end for _, end in outcomes if end is not None}
         print_table(table)
     if stopped:
         return 130

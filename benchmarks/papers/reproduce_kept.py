@@ -18,7 +18,7 @@ TIMES = ROOT / "benchmarks" / "speed" / "results"
 
 
 @dataclass(frozen=True)
-class Kept:
+class StoredRuns:
     """What has been measured of a row.
 
     Attributes:
@@ -26,7 +26,7 @@ class Kept:
         seeds: The seeds.
         stopped: Those of them whose run is to go on.
         paper: What the paper says of the same scores.
-        beside: What they are to be compared with: a guess, an oracle.
+        references: What they are to be compared with: a guess, an oracle.
         how: How long it was trained.
     """
 
@@ -34,32 +34,34 @@ class Kept:
     seeds: tuple[int, ...] = (0,)
     stopped: tuple[int, ...] = ()
     paper: Mapping[str, float] = field(default_factory=dict)
-    beside: str = ""
+    references: str = ""
     how: str = ""
 
 
-def kept(row: Row) -> Kept | None:
+def stored_runs(row: Row) -> StoredRuns | None:
     """What there is of a row that a command makes; None where there is nothing yet."""
-    reader = READERS.get(row.kept.split("/")[0])
+    reader = READERS.get(row.results.split("/")[0])
     return reader(row) if reader else None
 
 
-def _set_task(row: Row) -> Kept | None:
+def _set_task(row: Row) -> StoredRuns | None:
     """Runs of set_tasks.py and translation.py: a file for each seed."""
-    found = [_json(path) for path in sorted(RESULTS.glob(row.kept))]
-    if not found:
+    runs = [_json(path) for path in sorted(RESULTS.glob(row.results))]
+    if not runs:
         return None
-    first = found[0]
-    scores = {name: [run["scores"][name] for run in found] for name in first["scores"]}
+    first = runs[0]
+    scores = {name: [run["scores"][name] for run in runs] for name in first["scores"]}
     if "test_bleu" in first:
-        scores = {"test BLEU": [run["test_bleu"] for run in found if "test_bleu" in run]}
+        scores = {"test BLEU": [run["test_bleu"] for run in runs if "test_bleu" in run]}
     task = TASKS.get(first["task"])
-    known = dict(zip(task.metrics, task.paper.get(first["model"], ()), strict=False)) if task else {}
-    told = [f"{name} {_told(values)}" for name, values in first["references"].items()]
-    whole = f" of {task.steps:,}" if task and first["steps"] < task.steps else ""
-    stopped = tuple(run["seed"] for run in found if not _finished(run))
-    how = f"{first['steps']:,}{whole} steps{', stopped' * bool(stopped)}"
-    return Kept(scores, tuple(run["seed"] for run in found), stopped, known, ", ".join(told), how)
+    paper = dict(zip(task.metrics, task.paper.get(first["model"], ()), strict=False)) if task else {}
+    references = [f"{name} {_format_values(values)}" for name, values in first["references"].items()]
+    planned = f" of {task.steps:,}" if task and first["steps"] < task.steps else ""
+    stopped = tuple(run["seed"] for run in runs if not _finished(run))
+    how = f"{first['steps']:,}{planned} steps{', stopped' * bool(stopped)}"
+    return StoredRuns(
+        scores, tuple(run["seed"] for run in runs), stopped, paper, ", ".join(references), how
+    )
 
 
 def _finished(run: dict[str, Any]) -> bool:
@@ -67,70 +69,76 @@ def _finished(run: dict[str, Any]) -> bool:
     return run.get("finished", True) and (run["task"] != "translation" or "test_bleu" in run)
 
 
-def _mirrored(row: Row) -> Kept | None:
+def _mirrored(row: Row) -> StoredRuns | None:
     """Runs of mirrored_summation.py: lines of a csv file, of the model and the K that are picked."""
     model, terms = row.pick
-    own = [line for line in _csv(RESULTS / row.kept) if (line["model"], line["terms"]) == (model, terms)]
-    if not own:
+    runs = [
+        line for line in _csv(RESULTS / row.results) if (line["model"], line["terms"]) == (model, terms)
+    ]
+    if not runs:
         return None
-    first = own[0]
-    beside = f"chance {float(first['chance']):.4g}, best linear guess {float(first['linear']):.4g}"
-    seeds = tuple(int(line["seed"]) for line in own)
-    errors = {"squared error": [float(line["mse"]) for line in own]}
+    first = runs[0]
+    references = f"chance {float(first['chance']):.4g}, best linear guess {float(first['linear']):.4g}"
+    seeds = tuple(int(line["seed"]) for line in runs)
+    errors = {"squared error": [float(line["mse"]) for line in runs]}
     digits = "" if first["precision"] == "float32" else f" in {first['precision']}"
-    return Kept(errors, seeds, (), {}, beside, f"{int(first['steps']):,} steps of 128{digits}")
+    return StoredRuns(errors, seeds, (), {}, references, f"{int(first['steps']):,} steps of 128{digits}")
 
 
-def _language(row: Row) -> Kept | None:
+def _language(row: Row) -> StoredRuns | None:
     """A run of language_modelling.py, which is picked by its name."""
-    run = _json(RESULTS / row.kept).get("runs", {}).get(row.pick[0])
+    run = _json(RESULTS / row.results).get("runs", {}).get(row.pick[0])
     if run is None:
         return None
     how = f"{run['steps_done']:,} steps of {run['batch_tokens']:,} characters"
-    return Kept({"bits per character": [run["bits_per_character"]]}, (run["seed"],), (), {}, "", how)
+    return StoredRuns({"bits per character": [run["bits_per_character"]]}, (run["seed"],), (), {}, "", how)
 
 
-def _bags(row: Row) -> Kept | None:
+def _bags(row: Row) -> StoredRuns | None:
     """A model of multiple_instance.py on a data set."""
     source, model = row.pick
-    own = _json(RESULTS / row.kept).get("sets", {}).get(source, {}).get(model)
-    if own is None:
+    result = _json(RESULTS / row.results).get("sets", {}).get(source, {}).get(model)
+    if result is None:
         return None
-    spread = "" if own["deviation"] is None else f"deviation over seeds {100 * own['deviation']:.1f}"
-    return Kept(
-        {"accuracy": [100 * own["accuracy"]]}, tuple(range(own["seeds"])), (), {}, spread, "10 folds"
+    spread = "" if result["deviation"] is None else f"deviation over seeds {100 * result['deviation']:.1f}"
+    return StoredRuns(
+        {"accuracy": [100 * result["accuracy"]]}, tuple(range(result["seeds"])), (), {}, spread, "10 folds"
     )
 
 
-def _speed(row: Row) -> Kept | None:
+def _speed(row: Row) -> StoredRuns | None:
     """A ratio of speed.py (its part and what it is), or the milliseconds of a batch (domain, system)."""
     part, *what = row.pick
-    own = _json(TIMES / row.kept).get(part)
-    if own is None:
+    timing = _json(TIMES / row.results).get(part)
+    if timing is None:
         return None
-    quick = any(note.startswith("quick") for note in own["notes"])
-    how = f"{own['environment']['threads']} thread, {own['environment']['clock']}{', a sample' * quick}"
+    quick = any(note.startswith("quick") for note in timing["notes"])
+    how = (
+        f"{timing['environment']['threads']} thread, {timing['environment']['clock']}{', a sample' * quick}"
+    )
     if len(what) == 1:
-        values = [line["value"] for line in own["rows"] if line["what"] == what[0]]
-        return Kept({"times": values}, (0,), (), {}, "", how) if values else None
+        values = [line["value"] for line in timing["rows"] if line["what"] == what[0]]
+        return StoredRuns({"times": values}, (0,), (), {}, "", how) if values else None
     domain, system = what
-    times = own["details"]["ms_per_batch_of_128"]["random"]
+    times = timing["details"]["ms_per_batch_of_128"]["random"]
     chosen = list(times.values()) if domain == "mean" else [times.get(domain, {})]
     values = [domains[system] for domains in chosen if system in domains]
-    return Kept({"milliseconds": [statistics.mean(values)]}, (0,), (), {}, "", how) if values else None
+    return (
+        StoredRuns({"milliseconds": [statistics.mean(values)]}, (0,), (), {}, "", how) if values else None
+    )
 
 
-def _costs(row: Row) -> Kept | None:
+def _costs(row: Row) -> StoredRuns | None:
     """A figure of ms_san_costs.py."""
     network, what = row.pick
-    found = _json(RESULTS / row.kept)
-    if not found:
+    measurement = _json(RESULTS / row.results)
+    if not measurement:
         return None
-    how = f"{found['threads']} thread, {found['clock']}" if what == "milliseconds" else ""
-    return Kept({what: [found["networks"][network][what]]}, (0,), (), {}, "", how)
+    how = f"{measurement['threads']} thread, {measurement['clock']}" if what == "milliseconds" else ""
+    return StoredRuns({what: [measurement["networks"][network][what]]}, (0,), (), {}, "", how)
 
 
-READERS: dict[str, Callable[[Row], Kept | None]] = {
+READERS: dict[str, Callable[[Row], StoredRuns | None]] = {
     "set_tasks": _set_task,
     "mirrored_summation": _mirrored,
     "language_modelling.json": _language,
@@ -141,11 +149,11 @@ READERS: dict[str, Callable[[Row], Kept | None]] = {
 """By the first part of where a result is kept."""
 
 
-def cells(row: Row, found: Kept) -> list[str]:
+def cells(row: Row, stored: StoredRuns) -> list[str]:
     """Measured with its spread and the number of seeds, the paper, what is beside it, how long."""
-    measured = ", ".join(f"{name} {_spread(values)}" for name, values in found.scores.items())
-    paper = row.paper or ", ".join(f"{name} {value:.4g}" for name, value in found.paper.items())
-    return [f"{measured} ({len(found.seeds)})", paper, found.beside, found.how]
+    measured = ", ".join(f"{name} {_spread(values)}" for name, values in stored.scores.items())
+    paper = row.paper or ", ".join(f"{name} {value:.4g}" for name, value in stored.paper.items())
+    return [f"{measured} ({len(stored.seeds)})", paper, stored.references, stored.how]
 
 
 def _spread(values: list[float]) -> str:
@@ -154,7 +162,7 @@ def _spread(values: list[float]) -> str:
     return mean if len(values) == 1 else f"{mean} ± {statistics.stdev(values):.2g}"
 
 
-def _told(values: Mapping[str, float]) -> str:
+def _format_values(values: Mapping[str, float]) -> str:
     return ", ".join(f"{value:.4g}" for value in values.values())
 
 

@@ -31,10 +31,10 @@ class Row:
         tasks: Data sets.
         system: What is trained on them.
         command: Another module, and its arguments, that makes it.
-        kept: Where its result, or that of `bring`, then is, below papers/results, or speed/results.
+        results: Where its result, or that of `bring`, then is, below papers/results, or speed/results.
         pick: Which part of that file it is.
         seeded: Whether the command takes --seed.
-        paper: What the paper says, where neither the benchmark nor the kept result does.
+        paper: What the paper says, where neither the benchmark nor the stored result does.
         bring: What data you must bring, and the command that takes it.
         missing: Why there is no command.
     """
@@ -44,7 +44,7 @@ class Row:
     tasks: tuple[str, ...] = ()
     system: str = ""
     command: str = ""
-    kept: str = ""
+    results: str = ""
     pick: tuple[str, ...] = ()
     seeded: bool = False
     paper: str = ""
@@ -78,7 +78,7 @@ def tagging(name: str, task: str, *systems: str) -> tuple[Row, ...]:
 
 def quoted(*figures: tuple[str, str]) -> tuple[Row, ...]:
     """Rows that a paper quotes of others, and their figures."""
-    return tuple(Row(name, paper=own, missing="the paper quotes it of others") for name, own in figures)
+    return tuple(Row(name, paper=paper, missing="the paper quotes it of others") for name, paper in figures)
 
 
 def recipe_of(name: str) -> str:
@@ -100,7 +100,7 @@ def set_task(task: str, *models: str, flags: str = "", what: str = "") -> tuple[
         Row(
             f"{what}{model}",
             command=f"benchmarks.papers.set_tasks {task} --model {model}{f' {flags}' * bool(flags)}",
-            kept=f"set_tasks/{task}-{model}-*.json",
+            results=f"set_tasks/{task}-{model}-*.json",
             seeded=True,
         )
         for model in models
@@ -113,7 +113,7 @@ def mirrored(name: str, folder: str, command: str, models: tuple[str, ...], *ter
         Row(
             f"{name}, K {k}: {model}",
             command=f"benchmarks.papers.mirrored_summation {command} --terms {k} --models {model}",
-            kept=f"mirrored_summation/{folder}.csv",
+            results=f"mirrored_summation/{folder}.csv",
             pick=(model, str(k)),
         )
         for k in terms

@@ -52,7 +52,7 @@ BPT: dict[str, Table] = {
                     f"{data}, context {context:,}: {model}",
                     command=f"benchmarks.papers.language_modelling --data {data} --context {context} "
                     f"--steps {steps}",
-                    kept="language_modelling.json",
+                    results="language_modelling.json",
                     pick=(f"{data}-{context}-{shape}-0.002-{steps}-0",),
                 )
                 for data, context, steps in _SMALL
@@ -92,7 +92,7 @@ BPT: dict[str, Table] = {
                 Row(
                     f"Multi30k en-de: {model}",
                     command=f"benchmarks.papers.translation --model {model} {_PART}",
-                    kept=f"set_tasks/translation-{model}-*.json",
+                    results=f"set_tasks/translation-{model}-*.json",
                     seeded=True,
                     paper=paper,
                 )
@@ -116,7 +116,7 @@ BPT: dict[str, Table] = {
             Row(
                 what,
                 command="benchmarks.speed.speed --only scaling --threads 1",
-                kept="speed.json",
+                results="speed.json",
                 pick=("scaling", what),
             )
             for what in (

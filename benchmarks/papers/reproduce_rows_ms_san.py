@@ -119,7 +119,7 @@ MS_SAN: dict[str, Table] = {
                 Row(
                     f"{name}: {what}",
                     command="benchmarks.papers.ms_san_costs --threads 1",
-                    kept="ms_san_costs.json",
+                    results="ms_san_costs.json",
                     pick=(name, what),
                     paper=paper,
                 )

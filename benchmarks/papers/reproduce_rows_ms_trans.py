@@ -289,7 +289,7 @@ MS_TRANS: dict[str, Table] = {
                 Row(
                     f"{title}: {system}",
                     command=SPEED,
-                    kept="speed.json",
+                    results="speed.json",
                     pick=("encoders", domain, system),
                 )
                 for domain, title in (("imdb", "IMDB"), ("MR", "MR"), ("mean", "mean of all domains"))
@@ -299,7 +299,7 @@ MS_TRANS: dict[str, Table] = {
                 Row(
                     f"padded Transformer / MS-Trans, {what}",
                     command=SPEED,
-                    kept="speed.json",
+                    results="speed.json",
                     pick=("encoders", f"padded Transformer / MS-Trans, random: {what}"),
                     paper=paper,
                 )

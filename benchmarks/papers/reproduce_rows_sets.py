@@ -78,7 +78,7 @@ SETS: dict[str, Table] = {
         + tuple(
             Row(
                 f"CIFAR-100: {model}",
-                kept=f"set_tasks/cifar100-{model}-*.json",
+                results=f"set_tasks/cifar100-{model}-*.json",
                 paper="ARI0 {:.4f}, ARI1 {:.4f}".format(*paper),
                 bring=f"{_CIFAR} --model {model}",
             )
@@ -124,7 +124,7 @@ SETS: dict[str, Table] = {
             Row(
                 f"{source}: {model}",
                 command="benchmarks.papers.multiple_instance --threads 1",
-                kept="multiple_instance.json",
+                results="multiple_instance.json",
                 pick=(source, model),
             )
             for source in ("musk1", "elephant")

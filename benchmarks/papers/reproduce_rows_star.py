@@ -58,7 +58,7 @@ STAR: dict[str, Table] = {
     "star/speed": Table(
         "Milliseconds for a batch of 128 texts, mean of 16 domains (the paper: 4.5 times as fast)",
         tuple(
-            Row(system, command=SPEED, kept="speed.json", pick=("encoders", "mean", system))
+            Row(system, command=SPEED, results="speed.json", pick=("encoders", "mean", system))
             for system in ("star-transformer", "transformer", "padded Transformer")
         ),
     ),

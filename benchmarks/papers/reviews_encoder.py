@@ -58,10 +58,10 @@ def write_texts(path: Path, *, more: bool = False) -> None:
     bench, held, train = accuracy.Accuracy(), set[str](), list[str]()
     for task in (name for name in bench.paper if name.startswith("mtl16/")):
         parts = bench.load(task).parts
-        held |= {normal_text(own.text) for own in (*parts.dev, *parts.test)}
-        train += [own.text for own in parts.train]
+        held |= {normal_text(e.text) for e in (*parts.dev, *parts.test)}
+        train += [e.text for e in parts.train]
     if more:
-        train += [own.text for label in ("neg", "pos") for own in accuracy.read_imdb("train", label)]
+        train += [e.text for label in ("neg", "pos") for e in accuracy.read_imdb("train", label)]
     cut = PennTokenizer().words
     partial = path.with_suffix(".partial")
     with open(partial, "w", encoding="utf-8") as file:

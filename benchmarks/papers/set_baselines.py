@@ -56,7 +56,7 @@ class DotPooled(RaggedModule):
         """Elements of `[inputs]` -> `[sets, rows, outputs]`."""
         model, query = self.model, self.query
         z = model.encoder(x)
-        weights = z.map(lambda own: own @ query[:, None] / len(query) ** 0.5).softmax()
+        weights = z.map(lambda values: values @ query[:, None] / len(query) ** 0.5).softmax()
         pooled = z.with_values(weights.values * z.values).sum()
         return model.decoder(pooled).unflatten(-1, (model.config.rows, model.config.outputs))
 
@@ -67,10 +67,10 @@ class Equivariant(RaggedModule):
     def __init__(self, inputs: int, width: int, kind: str, *, last: bool):
         super().__init__()
         self.pool, self.last = EQUIVARIANT[kind], last
-        self.own, self.whole = nn.Linear(inputs, width), nn.Linear(inputs, width, bias=False)
+        self.element_layer, self.pool_layer = nn.Linear(inputs, width), nn.Linear(inputs, width, bias=False)
 
     def forward(self, x: Ragged) -> Ragged:
         """Rows of `[inputs]` -> rows of `[width]`."""
-        seen = self.whole(self.pool(x)).index_select(0, x.layout.text_of)
-        rows = self.own(x.values) + seen
+        seen = self.pool_layer(self.pool(x)).index_select(0, x.layout.text_of)
+        rows = self.element_layer(x.values) + seen
         return x.with_values(rows if self.last else rows.relu())

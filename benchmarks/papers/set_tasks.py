@@ -224,34 +224,34 @@ def main(arguments: list[str] | None = None) -> int:
         help="modelnet40: ModelNet40.zip, or the folder that it holds; cifar100: features.npz",
     )
     parser.add_argument("--table", action="store_true", help="only print what has been measured")
-    asked = parser.parse_args(arguments)
-    if asked.table:
-        print_table(TASKS, asked.results)
+    options = parser.parse_args(arguments)
+    if options.table:
+        print_table(TASKS, options.results)
         return 0
-    if asked.task is None:
+    if options.task is None:
         parser.error(f"which task? {', '.join(TASKS)}")
-    if asked.threads:
-        torch.set_num_threads(asked.threads)
+    if options.threads:
+        torch.set_num_threads(options.threads)
     keep_freed_memory()
-    task = TASKS[asked.task]
-    task.rate = asked.rate or task.rate
+    task = TASKS[options.task]
+    task.rate = options.rate or task.rate
     if isinstance(task, PointClouds):
-        task.points = asked.points or task.points
+        task.points = options.points or task.points
     if isinstance(task, ModelNet | CifarClusters):
-        if asked.data is None:
+        if options.data is None:
             parser.error(f"{task.name} needs --data: {BRING[task.name]}")
-        task.data = asked.data
+        task.data = options.data
     settings = Settings(
-        model=asked.model or task.model,
-        seed=asked.seed,
-        steps=asked.steps or task.steps,
-        minutes=asked.minutes,
-        clock=asked.clock,
-        decay_at=task.decay_at if asked.decay_at is None else asked.decay_at,
-        precision=asked.precision or task.precision,
+        model=options.model or task.model,
+        seed=options.seed,
+        steps=options.steps or task.steps,
+        minutes=options.minutes,
+        clock=options.clock,
+        decay_at=task.decay_at if options.decay_at is None else options.decay_at,
+        precision=options.precision or task.precision,
     )
     try:
-        return train(task, settings, asked.results)
+        return train(task, settings, options.results)
     except HeadwiseError as error:
         print(f"error {error}", file=sys.stderr)
         return 2

@@ -116,15 +116,15 @@ def picture(result: Mapping[str, Any]) -> str:
 
 def print_table(tasks: Mapping[str, Any], results: Path) -> None:
     """What has been measured beside the paper, in Markdown."""
-    found = [json.loads(path.read_text()) for path in sorted((results / "set_tasks").glob("*.json"))]
+    runs = [json.loads(path.read_text()) for path in sorted((results / "set_tasks").glob("*.json"))]
     for name, task in tasks.items():
-        own = [result for result in found if result["task"] == name]
+        task_runs = [result for result in runs if result["task"] == name]
         header = ["model", *(f"{m}{part}" for m in task.metrics for part in ("", ", paper"))]
         header += ["seeds", "steps", "minutes (of the processor)", "parameters"]
         print(f"\n{name}\n\n| {' | '.join(header)} |\n|{'---|' * len(header)}")
-        for model in dict.fromkeys([*task.paper, *(result["model"] for result in own)]):
-            print(f"| {' | '.join(_row(task, model, [r for r in own if r['model'] == model]))} |")
-        for reference, scores in (own[0]["references"] if own else {}).items():
+        for model in dict.fromkeys([*task.paper, *(result["model"] for result in task_runs)]):
+            print(f"| {' | '.join(_row(task, model, [r for r in task_runs if r['model'] == model]))} |")
+        for reference, scores in (task_runs[0]["references"] if task_runs else {}).items():
             cells = [reference, *(c for m in task.metrics for c in (_number(scores.get(m)), "-"))]
             print(f"| {' | '.join(cells)} | - | - | - | - |")
 

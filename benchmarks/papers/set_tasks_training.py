@@ -94,8 +94,8 @@ class Run:
         self.counters = Counters()
         self._saved = time.monotonic()
         if path.exists():
-            kept = read_state(path, self.model, self.optimizer, settings.identity)
-            self.counters = Counters(**kept)
+            counters = read_state(path, self.model, self.optimizer, settings.identity)
+            self.counters = Counters(**counters)
 
     @property
     def share(self) -> float:
@@ -160,15 +160,15 @@ def train(task: Task, settings: Settings, results: Path) -> int:
         TimeElapsedColumn(),
     )
     parameters = sum(p.numel() for p in run.model.parameters())
-    print(f"{name}: {parameters:,} parameters; {_beside(task, settings, references)}", flush=True)
+    print(f"{name}: {parameters:,} parameters; {_comparison(task, settings, references)}", flush=True)
     loss = float("nan")
 
     def judge() -> Path:
         scores = run.evaluate()
-        bar.console.print(_told(run.counters, scores), soft_wrap=True)
+        bar.console.print(_progress_line(run.counters, scores), soft_wrap=True)
         run.save()
-        own = task, settings, run.counters, references, _environment(run), results
-        return write_result(*own, finished=run.share >= 1)
+        arguments = task, settings, run.counters, references, _environment(run), results
+        return write_result(*arguments, finished=run.share >= 1)
 
     with (
         record_signals() as caught,
@@ -190,15 +190,15 @@ def train(task: Task, settings: Settings, results: Path) -> int:
     return 0
 
 
-def _beside(task: Task, settings: Settings, references: dict[str, Scores]) -> str:
+def _comparison(task: Task, settings: Settings, references: dict[str, Scores]) -> str:
     """What the scores are to be compared with."""
-    known = dict(references)
+    comparison = dict(references)
     if settings.model in task.paper:
-        known["paper"] = dict(zip(task.metrics, task.paper[settings.model], strict=True))
-    return "; ".join(f"{name} {_scores(scores)}" for name, scores in known.items())
+        comparison["paper"] = dict(zip(task.metrics, task.paper[settings.model], strict=True))
+    return "; ".join(f"{name} {_scores(scores)}" for name, scores in comparison.items())
 
 
-def _told(counters: Counters, scores: Scores) -> str:
+def _progress_line(counters: Counters, scores: Scores) -> str:
     return f"step {counters.step:,}, {counters.seconds / 60:.1f} minutes: {_scores(scores)}"
 
 

@@ -24,7 +24,7 @@ from typing import Any
 from benchmarks import DATA
 from benchmarks.common.accuracy_tables import print_header, print_row
 from benchmarks.common.paired_taggers import COUNTS, packed, paired_taggers
-from benchmarks.common.runs import Bench, Found, Layers, Result, listening, read_recipe, show_epochs
+from benchmarks.common.runs import Bench, Layers, Result, RunsByTask, listening, read_recipe, show_epochs
 from benchmarks.papers.glove_words import glove_file
 from benchmarks.papers.memory_tagger import MemoryTagger
 from headwise.app.configuration import build_config
@@ -162,14 +162,14 @@ class Tagging(Bench):
         recipe, more = SYSTEMS[system]
         score = {"train": {"score": "f1" if bare(task) in NAMED else "accuracy"}}
         if task != bare(task):
-            own: dict[str, Any] = {"vectors": {"file": GLOVE_VECTORS}, "words": {"vector_size": 100}}
+            overrides: dict[str, Any] = {"vectors": {"file": GLOVE_VECTORS}, "words": {"vector_size": 100}}
             if task.endswith(ALL_WORDS):
-                own["vectors"] = {"file": "glove.6B.100d.txt", "extra_words": ALL}
-                own["words"]["max_words"] = ALL
+                overrides["vectors"] = {"file": "glove.6B.100d.txt", "extra_words": ALL}
+                overrides["words"]["max_words"] = ALL
             glove = {} if recipe.endswith(GLOVE) else GLOVE_RECIPE
-            return [read_recipe(recipe), glove, more, own | score]
-        own = {"vectors": {"file": self.vectors}, "words": {"vector_size": 200}}
-        return [read_recipe(recipe), more, own | score]
+            return [read_recipe(recipe), glove, more, overrides | score]
+        overrides = {"vectors": {"file": self.vectors}, "words": {"vector_size": 200}}
+        return [read_recipe(recipe), more, overrides | score]
 
     def vectors_of(self, task: str) -> WordVectors:
         """The word vectors of a data set."""
@@ -205,30 +205,33 @@ class Tagging(Bench):
             COUNTS: packed(tag_counts(outcome.test.predicted, data.test, outcome.fitted.model.written)),
         }
 
-    def show(self, found: Found) -> None:
-        for name, own in found.items():
-            if not any(own.values()):
+    def show(self, by_task: RunsByTask) -> None:
+        for name, by_system in by_task.items():
+            if not any(by_system.values()):
                 continue
             measured = "F1" if bare(name) in NAMED else "accuracy"
             print_header([f"{name}, test {measured}", "ours", "seeds", "paper", "train s", "parameters"])
-            for system, runs in own.items():
+            for system, runs in by_system.items():
                 if runs:
                     print_row([system, *row_of(runs, PAPER[name].get(system))])
-        print_differences(found)
+        print_differences(by_task)
 
 
-def print_differences(found: Found) -> None:
+def print_differences(by_task: RunsByTask) -> None:
     """What windows are ahead by on the same sentences, with each set of additions; nothing of runs without
     counts of single sentences."""
     rows = []
-    for name, own in found.items():
-        for first, runs in own.items():
+    for name, by_system in by_task.items():
+        for first, runs in by_system.items():
             windows, _, additions = first.partition(" + ")
             if windows != "ms-transformer" or not runs:
                 continue
             for rival in RIVALS:
                 second = " + ".join([rival, additions]) if additions else rival
-                if own.get(second) and (gain := paired_taggers(found, [name], first, second)) is not None:
+                if (
+                    by_system.get(second)
+                    and (gain := paired_taggers(by_task, [name], first, second)) is not None
+                ):
                     rows.append([name, first, second, str(gain), str(gain.runs)])
     if rows:
         print_header(["on the same sentences", "system", "minus", "points (95 %)", "pairs of runs"])
@@ -252,7 +255,7 @@ def row_of(runs: list[Result], paper: float | None) -> list[str]:
 def remembered(data: Sentences) -> Result:
     """A memory of the training words: each word's most frequent tag."""
     began = time.monotonic()
-    scheme = detect_scheme(own.tags for own in data.train).scheme
+    scheme = detect_scheme(sentence.tags for sentence in data.train).scheme
     memory = MemoryTagger(data.train, scheme).predict(data.test)
     tokens, entities = score_tagging(memory, data.test, scheme)
     score = tokens.accuracy if entities is None else entities.f1

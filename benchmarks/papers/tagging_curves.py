@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from benchmarks.common.paired_taggers import paired_taggers
-from benchmarks.common.runs import Found, Layers, Result, read_recipe
+from benchmarks.common.runs import Layers, Result, RunsByTask, read_recipe
 from benchmarks.defaults.default_figure import figure
 from benchmarks.papers.learning_curves import (
     COLOURS,
@@ -81,8 +81,8 @@ class TaggingCurves(DrawnRuns, Tagging):
         f"{name}@{sentences}": {} for sentences in EPOCHS for name in SETS
     }
 
-    def draw(self, whole: Sentences, count: int, seed: int) -> Sentences:
-        return replace(whole, train=drawn(whole.train, count, seed), dev=drawn(whole.dev, DEV, 0))
+    def draw(self, data: Sentences, count: int, seed: int) -> Sentences:
+        return replace(data, train=drawn(data.train, count, seed), dev=drawn(data.dev, DEV, 0))
 
     def layers(self, task: str, system: str) -> Layers:
         name, sentences = parts_of(task)
@@ -98,8 +98,11 @@ class TaggingCurves(DrawnRuns, Tagging):
         }
         return [read_recipe(recipe), SHAPES, changed]
 
-    def show(self, found: Found) -> None:
-        for head, rows in (scores(found), *(gains(found, rival) for rival in ("transformer", POSITIONS))):
+    def show(self, by_task: RunsByTask) -> None:
+        for head, rows in (
+            scores(by_task),
+            *(gains(by_task, rival) for rival in ("transformer", POSITIONS)),
+        ):
             print("", *header(head), *map(row, rows), sep="\n")
 
 
@@ -111,22 +114,22 @@ def drawn(sentences: Sequence[TaggedSentence], count: int, seed: int) -> list[Ta
     return [sentences[number] for number in np.sort(chosen).tolist()]
 
 
-def measured(found: Found) -> Found:
+def measured(by_task: RunsByTask) -> RunsByTask:
     """The runs with the seeds that all systems have, those of one set below one another."""
-    both: Found = {}
+    both: RunsByTask = {}
     for task in (f"{name}@{sentences}" for name in SETS for sentences in EPOCHS):
-        runs = found.get(task, {})
+        runs = by_task.get(task, {})
         shared = set.intersection(*({run["seed"] for run in runs.get(name, ())} for name in SYSTEMS))
         if shared:
             both[task] = {name: [run for run in runs[name] if run["seed"] in shared] for name in SYSTEMS}
     return both
 
 
-def scores(found: Found) -> Cells:
+def scores(by_task: RunsByTask) -> Cells:
     """Mean test scores in percent with their standard deviation over seeds, and the numbers of seeds."""
     rows = [
         [*_task_cells(task), str(len(runs[POSITIONS])), *(_mean(runs[name]) for name in SYSTEMS)]
-        for task, runs in measured(found).items()
+        for task, runs in measured(by_task).items()
     ]
     return ["F1 or accuracy", "sentences", "seeds", *SYSTEMS], rows
 
@@ -142,25 +145,30 @@ def _mean(runs: Sequence[Result]) -> str:
     return f"{statistics.mean(values):.1f}{spread}"
 
 
-def gains(found: Found, rival: str) -> Cells:
+def gains(by_task: RunsByTask, rival: str) -> Cells:
     """Differences from a system, with their intervals over seeds and sentences."""
-    others = [name for name in SYSTEMS if name != rival]
-    own = measured(found)
+    compared = [name for name in SYSTEMS if name != rival]
+    shared = measured(by_task)
     rows = [
-        [*_task_cells(task), *(str(paired_taggers(own, [task], name, rival) or "-") for name in others)]
-        for task in own
+        [
+            *_task_cells(task),
+            *(str(paired_taggers(shared, [task], name, rival) or "-") for name in compared),
+        ]
+        for task in shared
     ]
-    return [f"minus {rival} (95 %)", "sentences", *others], rows
+    return [f"minus {rival} (95 %)", "sentences", *compared], rows
 
 
-def picture(found: Found, name: str) -> str:
+def picture(by_task: RunsByTask, name: str) -> str:
     """The mean scores on one data set by the number of labelled sentences; one SVG text."""
-    own = {parts_of(task)[1]: runs for task, runs in measured(found).items() if parts_of(task)[0] == name}
+    by_size = {
+        parts_of(task)[1]: runs for task, runs in measured(by_task).items() if parts_of(task)[0] == name
+    }
     lines = {
-        system: {sentences: mean_score(runs[system]) for sentences, runs in own.items()}
+        system: {sentences: mean_score(runs[system]) for sentences, runs in by_size.items()}
         for system in _NAMES
     }
-    seeds = min(len(runs[POSITIONS]) for runs in own.values())
+    seeds = min(len(runs[POSITIONS]) for runs in by_size.values())
     score = "F1 of names" if name in NAMED else "Accuracy"
     return figure(
         lines,

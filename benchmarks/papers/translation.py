@@ -62,8 +62,8 @@ class Side:
     def read(cls, paths: Sequence[Path]) -> "Side":
         parts = tuple([line.split() for _, line in read_lines(str(path))] for path in paths)
         counts = Counter(word for sentence in parts[0] for word in sentence)
-        known = [word for word, count in counts.most_common() if count > 1]
-        return cls(("<begin>", "<end>", "<unk>", *known), parts)
+        frequent = [word for word, count in counts.most_common() if count > 1]
+        return cls(("<begin>", "<end>", "<unk>", *frequent), parts)
 
     @cached_property
     def numbers(self) -> dict[str, int]:
@@ -75,8 +75,8 @@ class Side:
 
 def batch_of(sentences: Sequence[Sequence[int]]) -> Ragged:
     """Word numbers of sentences."""
-    flat = torch.tensor([word for own in sentences for word in own], dtype=torch.int64)
-    return Ragged.from_lengths(flat, [len(own) for own in sentences])
+    flat = torch.tensor([word for sentence in sentences for word in sentence], dtype=torch.int64)
+    return Ragged.from_lengths(flat, [len(sentence) for sentence in sentences])
 
 
 class Translation(Task):
@@ -111,12 +111,12 @@ class Translation(Task):
     def pairs(self) -> list[Pair]:
         """Training pairs by length, which are cut into batches."""
         source, target = self.sides
-        found = [
-            (source.encode(own), target.encode(other))
-            for own, other in zip(source.parts[0], target.parts[0], strict=True)
-            if 0 < len(own) <= LONGEST and 0 < len(other) <= LONGEST
+        encoded = [
+            (source.encode(source_words), target.encode(target_words))
+            for source_words, target_words in zip(source.parts[0], target.parts[0], strict=True)
+            if 0 < len(source_words) <= LONGEST and 0 < len(target_words) <= LONGEST
         ]
-        return sorted(found, key=lambda pair: (len(pair[0]), len(pair[1])))
+        return sorted(encoded, key=lambda pair: (len(pair[0]), len(pair[1])))
 
     def make(self, model: str) -> Translator:
         if model not in MODELS:
@@ -132,16 +132,16 @@ class Translation(Task):
         return self._loss(model, self.pairs[first : first + self.sentences], self.smoothing)
 
     def _loss(self, model: Translator, pairs: Sequence[Pair], smoothing: float) -> Tensor:
-        source = batch_of([own for own, _ in pairs])
-        given = batch_of([[BEGIN, *own] for _, own in pairs])
-        wanted = torch.tensor([word for _, own in pairs for word in (*own, END)])
-        return cross_entropy(model(source, given).float(), wanted, label_smoothing=smoothing)
+        source = batch_of([sentence for sentence, _ in pairs])
+        inputs = batch_of([[BEGIN, *sentence] for _, sentence in pairs])
+        targets = torch.tensor([word for _, sentence in pairs for word in (*sentence, END)])
+        return cross_entropy(model(source, inputs).float(), targets, label_smoothing=smoothing)
 
     def evaluate(self, model: Translator, sets: int) -> Scores:
         source, target = self.sides
         dev = [
-            (source.encode(own), target.encode(other))
-            for own, other in zip(source.parts[1][:sets], target.parts[1], strict=False)
+            (source.encode(source_words), target.encode(target_words))
+            for source_words, target_words in zip(source.parts[1][:sets], target.parts[1], strict=False)
         ]
         model.eval()
         losses = [self._loss(model, dev[at : at + 100], 0.0).item() for at in range(0, len(dev), 100)]
@@ -159,12 +159,14 @@ class Translation(Task):
         from sacrebleu.metrics.bleu import BLEU
 
         source, target = (side.parts[part][:sentences] for side in self.sides)
-        names, found = self.sides[1].words, list[str]()
+        names, translations = self.sides[1].words, list[str]()
         for at in range(0, len(source), 50):
-            batch = batch_of([self.sides[0].encode(own) for own in source[at : at + 50]])
-            found += [" ".join(names[word] for word in own) for own in model.translate(batch, beam)]
+            batch = batch_of([self.sides[0].encode(words) for words in source[at : at + 50]])
+            translations += [
+                " ".join(names[word] for word in words) for words in model.translate(batch, beam)
+            ]
         metric = BLEU(tokenize="none", force=True)
-        score = metric.corpus_score(found, [[" ".join(own) for own in target]])
+        score = metric.corpus_score(translations, [[" ".join(words) for words in target]])
         return float(score.score), str(metric.get_signature())
 
 
@@ -178,8 +180,8 @@ def run(task: Translation, settings: Settings, results: Path) -> int:
     trained.model.eval()
     bleu, how = task.bleu(trained.model, 2, beam=5)
     path = results / "set_tasks" / f"{name}.json"
-    found = json.loads(path.read_text()) | {"test_bleu": bleu, "bleu": how}
-    path.write_text(json.dumps(found, indent=1) + "\n")
+    result = json.loads(path.read_text()) | {"test_bleu": bleu, "bleu": how}
+    path.write_text(json.dumps(result, indent=1) + "\n")
     print(f"{name}: test BLEU {bleu:.2f} ({how})")
     return 0
 
@@ -188,10 +190,10 @@ def print_results(results: Path) -> None:
     """What has been measured, in Markdown."""
     print_header(["model", "seed", "steps", "minutes", "parameters", "dev loss", "dev BLEU", "test BLEU"])
     for path in sorted((results / "set_tasks").glob("translation-*.json")):
-        own = json.loads(path.read_text())
-        scores = own["scores"]["loss"], own["scores"]["bleu"], own.get("test_bleu", float("nan"))
-        cells = [own["model"], str(own["seed"]), f"{own['steps']:,}", f"{own['seconds'] / 60:.0f}"]
-        print_row([*cells, f"{own['parameters']:,}", *(f"{score:.2f}" for score in scores)])
+        run = json.loads(path.read_text())
+        scores = run["scores"]["loss"], run["scores"]["bleu"], run.get("test_bleu", float("nan"))
+        cells = [run["model"], str(run["seed"]), f"{run['steps']:,}", f"{run['seconds'] / 60:.0f}"]
+        print_row([*cells, f"{run['parameters']:,}", *(f"{score:.2f}" for score in scores)])
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -208,24 +210,30 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--results", type=Path, default=RESULTS)
     parser.add_argument("--table", action="store_true", help="only print what has been measured")
-    asked = parser.parse_args(arguments)
-    task = Translation(asked.data)
-    task.warmup = min(task.warmup, asked.steps // 10)
-    if asked.table:
-        print_results(asked.results)
+    options = parser.parse_args(arguments)
+    task = Translation(options.data)
+    task.warmup = min(task.warmup, options.steps // 10)
+    if options.table:
+        print_results(options.results)
         return 0
     if find_spec("sacrebleu") is None:
         print("error: BLEU needs sacrebleu: pip install '.[bleu]'", file=sys.stderr)
         return 2
-    if asked.threads:
-        torch.set_num_threads(asked.threads)
+    if options.threads:
+        torch.set_num_threads(options.threads)
     keep_freed_memory()
     try:
-        for model in MODELS if asked.sweep else [asked.model]:
+        for model in MODELS if options.sweep else [options.model]:
             settings = Settings(
-                model, asked.seed, asked.steps, asked.minutes, asked.clock, task.decay_at, task.precision
+                model,
+                options.seed,
+                options.steps,
+                options.minutes,
+                options.clock,
+                task.decay_at,
+                task.precision,
             )
-            if status := run(task, settings, asked.results):
+            if status := run(task, settings, options.results):
                 return status
     except HeadwiseError as error:
         print(f"error {error}", file=sys.stderr)

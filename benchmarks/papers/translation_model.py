@@ -71,12 +71,12 @@ class Translator(nn.Module):
             nn.init.normal_(vectors.weight, std=sizes.width**-0.5)
         self.dropout = nn.Dropout(sizes.dropout)
         self.encoder = BPTransformer(sizes.blocks(causal=False))
-        own = sizes.blocks(causal=True)
+        config = sizes.blocks(causal=True)
         self.positions, self.norm = (
-            Positions(own.positions, own.width, own.max_positions),
-            nn.LayerNorm(own.width),
+            Positions(config.positions, config.width, config.max_positions),
+            nn.LayerNorm(config.width),
         )
-        self.decoder = nn.ModuleList(BPTMemoryBlock(own) for _ in range(sizes.layers))
+        self.decoder = nn.ModuleList(BPTMemoryBlock(config) for _ in range(sizes.layers))
         self.bias = nn.Parameter(torch.zeros(target))
 
     def encode(self, source: Ragged) -> Ragged:
@@ -86,8 +86,8 @@ class Translator(nn.Module):
     def decode(self, target: Ragged, memory: Ragged, rows: Tensor | None = None) -> Tensor:
         """Beginnings of translations -> logits of what follows each of their words, or of the rows asked
         for, `[rows, words]`."""
-        own = self.sizes.blocks(causal=True)
-        graph = partition_graph(target.layout, own.k, own.clip, True)
+        config = self.sizes.blocks(causal=True)
+        graph = partition_graph(target.layout, config.k, config.clip, True)
         h = self.norm(self.positions(self._embed(self.target, target)).values)
         for number, block in enumerate(self.decoder, start=1):
             h = block(h, graph, memory, spans=bool(self.sizes.k) and number < self.sizes.layers)
@@ -117,22 +117,22 @@ class Translator(nn.Module):
         for _ in range(most):
             if not open_:
                 break
-            rows = [(text, *own) for text in open_ for own in begun[text]]
+            rows = [(text, *hypothesis) for text in open_ for hypothesis in begun[text]]
             flat = torch.tensor([word for _, _, words in rows for word in words])
             texts = Ragged.from_lengths(flat, [len(words) for _, _, words in rows])
             last = texts.offsets[1:] - 1
             logits = self.decode(texts, memory[[text for text, _, _ in rows]], last)
-            chances, found = logits.float().log_softmax(-1).topk(beam)
+            chances, word_ids = logits.float().log_softmax(-1).topk(beam)
             longer: dict[int, list[Begun]] = {text: [] for text in open_}
-            for row, own, next_ in zip(rows, chances.tolist(), found.tolist(), strict=True):
+            for row, log_chances, next_ in zip(rows, chances.tolist(), word_ids.tolist(), strict=True):
                 text, score, words = row
-                longer[text] += [(score + c, [*words, w]) for c, w in zip(own, next_, strict=True)]
+                longer[text] += [(score + c, [*words, w]) for c, w in zip(log_chances, next_, strict=True)]
             for text, candidates in longer.items():
-                best = sorted(candidates, key=lambda own: -own[0])[:beam]
-                done[text] += [own for own in best if own[1][-1] == END]
-                begun[text] = [own for own in best if own[1][-1] != END]
+                best = sorted(candidates, key=lambda hypothesis: -hypothesis[0])[:beam]
+                done[text] += [hypothesis for hypothesis in best if hypothesis[1][-1] == END]
+                begun[text] = [hypothesis for hypothesis in best if hypothesis[1][-1] != END]
             open_ = [text for text in open_ if begun[text] and not _sure(done[text], begun[text])]
-        best = [max(own or other) for own, other in zip(done, begun, strict=True)]
+        best = [max(finished or unfinished) for finished, unfinished in zip(done, begun, strict=True)]
         return [[word for word in words if word not in (BEGIN, END)] for _, words in best]
 
 

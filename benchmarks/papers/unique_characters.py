@@ -46,8 +46,8 @@ def draw(points: np.ndarray, random: np.random.Generator) -> np.ndarray:
     curve = np.einsum("kt,iskd->istd", np.stack([(1 - t) ** 2, 2 * t * (1 - t), t**2]), points)
     places = (curve.reshape(images, -1, 2) + 1) * (SIDE - 1) / 2
     grid = np.arange(SIDE)
-    near = np.exp(-((places[:, :, :, None] - grid) ** 2) / (2 * _WIDTH**2)).astype(np.float32)
-    return np.minimum(near[:, :, 1].transpose(0, 2, 1) @ near[:, :, 0], 1.0)
+    intensity = np.exp(-((places[:, :, :, None] - grid) ** 2) / (2 * _WIDTH**2)).astype(np.float32)
+    return np.minimum(intensity[:, :, 1].transpose(0, 2, 1) @ intensity[:, :, 0], 1.0)
 
 
 def character_sets(
@@ -83,7 +83,7 @@ class Counter(nn.Module):
 
     def forward(self, images: Ragged) -> Tensor:
         """Rates, `[sets]`."""
-        return softplus(self.sets(images.map(lambda own: self.images(own[:, None]))).flatten().float())
+        return softplus(self.sets(images.map(lambda x: self.images(x[:, None]))).flatten().float())
 
 
 class UniqueCharacters(Task):

@@ -50,11 +50,11 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--only", nargs="+", default=list(TASKS), metavar="TASK")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     columns = " | ".join(f"n/{part} sees more than one" for part in FRACTIONS)
     print(f"| training texts | median nodes | {columns} |")
     print("|---" * (2 + len(FRACTIONS)) + "|")
-    for task in asked.only:
+    for task in options.only:
         for name, lengths in lengths_of(task).items():
             cells = [f"{100 * share:.1f} %" for share in shares(lengths)]
             print(f"| {name} | {np.median(lengths):.0f} | {' | '.join(cells)} |")

@@ -3,7 +3,7 @@
     python -m benchmarks.speed.long_text [--only star-transformer ...] [--words 10000 100000 1000000]
 
 What is timed is what a classifier says of a text that is given as a string: words, vectors, encoder in its
-windows, readout. Weights are random, sizes small (width 64, two layers), one thread. Each measurement is a
+windows, readout. Weights are random, sizes small (width 64, two layers), one thread. Each result is a
 line of results/long_text.jsonl; the table shows the last of each.
 """
 
@@ -48,8 +48,8 @@ def model_of(system: str) -> Any:
         return load_model(FOLDER)
     torch.manual_seed(0)
     kind = ENCODERS[system][1]
-    known = {field.name for field in fields(kind)}
-    encoder = kind(**{name: size for name, size in SIZES.items() if name in known}, **OWN.get(system, {}))
+    names = {field.name for field in fields(kind)}
+    encoder = kind(**{name: size for name, size in SIZES.items() if name in names}, **OWN.get(system, {}))
     config = ModelConfig(words=WordConfig(vector_size=64), encoder=encoder, readout="max")
     return TextClassifierModel(config, Vocabulary.build([WORDS]), ["a", "b"]).eval()
 
@@ -66,14 +66,16 @@ def measure(system: str, words: int) -> None:
         model.predict_proba([text])
         times.append(time.process_time() - began)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
-    found = {"seconds": float(np.median(times)), "rounds": len(times), "megabytes": memory}
+    result = {"seconds": float(np.median(times)), "rounds": len(times), "megabytes": memory}
     versions = {"headwise": __version__, "torch": torch.__version__}
-    append_line(RESULTS, {"system": system, "words": words, "window": model.window[0], **found, **versions})
+    append_line(
+        RESULTS, {"system": system, "words": words, "window": model.window[0], **result, **versions}
+    )
 
 
 def show(systems: list[str], sizes: list[int]) -> None:
     """A table of what has been measured."""
-    kept: dict[tuple[str, int], Any] = {
+    results: dict[tuple[str, int], Any] = {
         (line["system"], line["words"]): line for line in read_lines(RESULTS)
     }
     print(
@@ -83,11 +85,11 @@ def show(systems: list[str], sizes: list[int]) -> None:
     )
     print("|---|" + "---|" * (len(sizes) + 3))
     for system in systems:
-        found = [kept.get((system, words)) for words in sizes]
-        times = [own and own["seconds"] / own["words"] * 1e6 for own in found]
+        lines = [results.get((system, words)) for words in sizes]
+        times = [line and line["seconds"] / line["words"] * 1e6 for line in lines]
         cells = ["-" if per is None else f"{per:.1f} µs" for per in times]
         ratio = f"{times[-1] / times[0]:.2f}" if times[0] and times[-1] else "-"
-        window, memory = ("-", "-") if not found[-1] else (found[-1]["window"], found[-1]["megabytes"])
+        window, memory = ("-", "-") if not lines[-1] else (lines[-1]["window"], lines[-1]["megabytes"])
         print(f"| {system} | {window or 'none'} | {' | '.join(cells)} | {ratio} | {memory} MB |")
 
 
@@ -96,14 +98,14 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", default=list(SYSTEMS), choices=SYSTEMS)
     parser.add_argument("--words", nargs="+", type=int, default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--table", action="store_true", help="only print what has been measured")
-    asked = parser.parse_args()
-    if not asked.table:
-        for system in asked.only:
-            for words in asked.words:  # a process for each, as memory that was taken is not given back
+    options = parser.parse_args()
+    if not options.table:
+        for system in options.only:
+            for words in options.words:  # a process for each, as memory that was taken is not given back
                 process = multiprocessing.get_context("fork").Process(target=measure, args=(system, words))
                 process.start()
                 process.join()
-    show(asked.only, asked.words)
+    show(options.only, options.words)
 
 
 if __name__ == "__main__":

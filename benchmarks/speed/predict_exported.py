@@ -36,18 +36,18 @@ def seconds(python: str, model: Path, texts: Path, output: Path) -> tuple[float,
     return time.monotonic() - began, spent
 
 
-def difference(one: Path, other: Path) -> tuple[float, int]:
+def difference(first: Path, second: Path) -> tuple[float, int]:
     """By how much the probabilities of two files differ at most, and how many labels (of words tags) do."""
-    if one.suffix == ".jsonl":
+    if first.suffix == ".jsonl":
         pairs = [
             [json.loads(line) for line in both]
-            for both in zip(*(path.read_text().splitlines() for path in (one, other)), strict=True)
+            for both in zip(*(path.read_text().splitlines() for path in (first, second)), strict=True)
         ]
-        chances = (zip(*(own["probabilities"] for own in both), strict=True) for both in pairs)
+        chances = (zip(*(row["probabilities"] for row in both), strict=True) for both in pairs)
         away = max(abs(p - q) for both in chances for p, q in both)
         return away, sum(a != b for x, y in pairs for a, b in zip(x["tags"], y["tags"], strict=True))
     tables = []
-    for path in (one, other):
+    for path in (first, second):
         with open(path, newline="", encoding="utf-8") as file:
             tables.append(list(csv.DictReader(file)))
     names = [name for name in tables[0][0] if name.startswith("probability")]
@@ -64,12 +64,12 @@ def main() -> None:
     parser.add_argument("--alone", action="store_true", help="an encoder without a linear model")
     parser.add_argument("--tags", action="store_true", help="a tagger, of WNUT-17's test sentences")
     parser.add_argument("--folder", type=Path, default=Path("build/predict-exported"))
-    asked = parser.parse_args()
-    asked.folder.mkdir(parents=True, exist_ok=True)
-    name = "tags" * asked.tags + ("alone" if asked.alone else "default")
-    model, exported = (asked.folder / f"{kind}-{name}" for kind in ("model", "exported"))
-    settings: dict[str, dict[str, Any]] = {"linear_model": {"kind": "none"}} if asked.alone else {}
-    if asked.tags:
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    name = "tags" * options.tags + ("alone" if options.alone else "default")
+    model, exported = (options.folder / f"{kind}-{name}" for kind in ("model", "exported"))
+    settings: dict[str, dict[str, Any]] = {"linear_model": {"kind": "none"}} if options.alone else {}
+    if options.tags:
         learn, files = (
             DATA / "wnut17/wnut17train.conll.gz",
             {1_287: DATA / "wnut17/emerging.test.annotated.gz"},
@@ -77,9 +77,9 @@ def main() -> None:
         settings |= {"model": {"task": "tag"}, "train": {"epochs": 3}}
     else:
         learn, files = Path(), {}
-        for count in asked.texts:
-            learn = write_files(asked.folder, count)
-            files[count] = asked.folder / f"texts-{count}.csv"
+        for count in options.texts:
+            learn = write_files(options.folder, count)
+            files[count] = options.folder / f"texts-{count}.csv"
     if not model.exists():
         train_files(learn, model, settings=[settings], baseline=False)
     export_model(model, exported, overwrite=True)
@@ -90,18 +90,20 @@ def main() -> None:
         print(f"{folder.name}: {size / 1e6:.1f} MB")
     print("| texts | folder | seconds | of the processor | texts/s | differs by | other labels |")
     print("|---|---|---|---|---|---|---|")
-    suffix = ".jsonl" if asked.tags else ".csv"
+    suffix = ".jsonl" if options.tags else ".csv"
     for count, texts in files.items():
-        ways = {"model": (sys.executable, model), "exported": (asked.python, exported)}
+        ways = {"model": (sys.executable, model), "exported": (options.python, exported)}
         times: dict[str, list[tuple[float, float]]] = {way: [] for way in ways}
-        for _ in range(asked.rounds):
+        for _ in range(options.rounds):
             for way, (python, folder) in ways.items():
-                times[way].append(seconds(python, folder, texts, asked.folder / f"{way}{suffix}"))
-        away, others = difference(*(asked.folder / f"{way}{suffix}" for way in ways))
-        for way, own in times.items():
-            clock, spent = (statistics.median(column) for column in zip(*own, strict=True))
-            told = f"{away:.1g} | {others}" if way == "exported" else "- | -"
-            print(f"| {count:,} | {way} | {clock:.2f} | {spent:.2f} | {count / clock:,.0f} | {told} |")
+                times[way].append(seconds(python, folder, texts, options.folder / f"{way}{suffix}"))
+        away, other_labels = difference(*(options.folder / f"{way}{suffix}" for way in ways))
+        for way, timings in times.items():
+            clock, spent = (statistics.median(column) for column in zip(*timings, strict=True))
+            differences = f"{away:.1g} | {other_labels}" if way == "exported" else "- | -"
+            print(
+                f"| {count:,} | {way} | {clock:.2f} | {spent:.2f} | {count / clock:,.0f} | {differences} |"
+            )
 
 
 if __name__ == "__main__":

@@ -79,7 +79,7 @@ def in_order(path: Path, rows: int) -> bool:
 
 
 def interrupted(
-    source: Path, whole: Path, again: Path, chance: random.Random
+    source: Path, complete: Path, again: Path, chance: random.Random
 ) -> tuple[bool, list[int], int]:
     """Whether what is killed, cut off and gone on with is as what nothing stopped; where it was cut off;
     and its memory in MB.
@@ -88,22 +88,22 @@ def interrupted(
     near its beginning, gone on with from two bytes anywhere and killed again, and then from a byte near its
     end up to there.
     """
-    size, same, memory = whole.stat().st_size, True, 0
+    size, same, memory = complete.stat().st_size, True, 0
     cuts = [0, *(chance.randrange(1, size) for _ in range(2)), size - chance.randrange(1, size // 20)]
     for cut in cuts:
-        shutil.copyfile(whole, again)
+        shutil.copyfile(complete, again)
         os.truncate(again, cut)
         until = None if cut == cuts[-1] else min(cut + chance.randrange(1, size // 40), size - 1)
         _, used = predict(source, again, "--resume", until=until)
         memory = max(memory, used)
-        same &= begins(whole, again)
+        same &= begins(complete, again)
         print(f"gone on from byte {cut:,} to {again.stat().st_size:,}: {same}", flush=True)
-    return same and cmp(whole, again, shallow=False), cuts, memory
+    return same and cmp(complete, again, shallow=False), cuts, memory
 
 
-def begins(whole: Path, again: Path) -> bool:
+def begins(complete: Path, again: Path) -> bool:
     """Whether a file begins with all of another."""
-    with open(whole, "rb") as first, open(again, "rb") as second:
+    with open(complete, "rb") as first, open(again, "rb") as second:
         return all(first.read(len(piece)) == piece for piece in iter(lambda: second.read(1 << 20), b""))
 
 
@@ -112,29 +112,29 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--folder", type=Path, default=Path("build/predict-rows"))
     parser.add_argument("--seed", type=int, default=int(time.time()))
-    asked = parser.parse_args()
-    asked.folder.mkdir(parents=True, exist_ok=True)
-    source, whole, again = (asked.folder / name for name in ("input.csv", "whole.csv", "again.csv"))
-    write(source, asked.rows)
-    seconds, memory = predict(source, whole, "--overwrite")
-    print(f"{asked.rows:,} rows in {seconds:.0f} s of the processor, {memory} MB", flush=True)
-    same, cuts, more = interrupted(source, whole, again, random.Random(asked.seed))
-    found = {
-        "rows": asked.rows,
-        "bytes": whole.stat().st_size,
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    source, complete, again = (options.folder / name for name in ("input.csv", "whole.csv", "again.csv"))
+    write(source, options.rows)
+    seconds, memory = predict(source, complete, "--overwrite")
+    print(f"{options.rows:,} rows in {seconds:.0f} s of the processor, {memory} MB", flush=True)
+    same, cuts, more = interrupted(source, complete, again, random.Random(options.seed))
+    result = {
+        "rows": options.rows,
+        "bytes": complete.stat().st_size,
         "processor_seconds": round(seconds, 1),
-        "rows_per_second": round(asked.rows / seconds),
+        "rows_per_second": round(options.rows / seconds),
         "megabytes": max(memory, more),
-        "in_order": in_order(whole, asked.rows),
+        "in_order": in_order(complete, options.rows),
         "cuts": cuts,
         "same_bytes": same,
     }
     append_line(
         Path(__file__).parent / "results" / "predict_rows.jsonl",
-        {**found, "seed": asked.seed, "headwise": __version__},
+        {**result, "seed": options.seed, "headwise": __version__},
     )
-    print(found)
-    shutil.rmtree(asked.folder)
+    print(result)
+    shutil.rmtree(options.folder)
 
 
 if __name__ == "__main__":

@@ -40,24 +40,23 @@ def main() -> None:
     parser.add_argument("--texts", type=int, default=20_000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--folder", type=Path, default=Path("build/predict-workers"))
-    asked = parser.parse_args()
-    asked.folder.mkdir(parents=True, exist_ok=True)
-    learn, model = write_files(asked.folder, asked.texts), asked.folder / "model"
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    learn, model = write_files(options.folder, options.texts), options.folder / "model"
     if not model.exists():
         train_files(learn, model, baseline=False)
-    texts = asked.folder / f"texts-{asked.texts}.csv"
-    outputs = {workers: asked.folder / f"{workers}.csv" for workers in asked.workers}
+    texts = options.folder / f"texts-{options.texts}.csv"
+    outputs = {workers: options.folder / f"{workers}.csv" for workers in options.workers}
     times: dict[int, list[float]] = {workers: [] for workers in outputs}
-    for _ in range(asked.rounds):
+    for _ in range(options.rounds):
         for workers, output in outputs.items():
             times[workers].append(seconds(model, texts, output, workers))
-    first, *_ = medians = {workers: statistics.median(own) for workers, own in times.items()}
+    first, *_ = medians = {workers: statistics.median(durations) for workers, durations in times.items()}
     print("| workers | seconds | texts/s | of the first | same output |\n|---|---|---|---|---|")
-    for workers, own in medians.items():
+    for workers, median in medians.items():
         same = outputs[workers].read_bytes() == outputs[first].read_bytes()
-        print(
-            f"| {workers} | {own:.1f} | {asked.texts / own:,.0f} | {medians[first] / own:.2f} x | {same} |"
-        )
+        speed, ratio = options.texts / median, medians[first] / median
+        print(f"| {workers} | {median:.1f} | {speed:,.0f} | {ratio:.2f} x | {same} |")
 
 
 if __name__ == "__main__":

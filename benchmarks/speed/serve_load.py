@@ -134,26 +134,28 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--keep", action="store_true", help="write the medians to results/serve_load.json")
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     sample = files("headwise") / "data" / "samples" / "helpdesk.tsv"
     bodies = [json.dumps({"texts": [item.text]}).encode() for item in read_examples(str(sample)).items]
     with tempfile.TemporaryDirectory() as folder:
-        model = given.model or helpdesk_model(Path(folder) / "model")
+        model = options.model or helpdesk_model(Path(folder) / "model")
         loads = [
-            measure(model, bodies, n, given.seconds) for _ in range(given.rounds) for n in given.clients
+            measure(model, bodies, n, options.seconds)
+            for _ in range(options.rounds)
+            for n in options.clients
         ]
-    kept = []
-    for clients in given.clients:
+    medians = []
+    for clients in options.clients:
         rounds = sorted((load for load in loads if load.clients == clients), key=lambda load: load.rate)
         middle = rounds[len(rounds) // 2]
         lost = sum(load.lost for load in rounds)
-        kept.append(asdict(middle) | {"lost": lost})
+        medians.append(asdict(middle) | {"lost": lost})
         print(
             f"{clients} clients: {middle.rate:,.0f} requests/s, median {middle.median:.1f} ms, "
             f"p99 {middle.p99:.1f} ms, {lost} lost ({len(rounds)} rounds, the middle one)"
         )
-    if given.keep:
-        RESULTS.write_text(json.dumps({"cores": os.cpu_count(), "loads": kept}, indent=1) + "\n")
+    if options.keep:
+        RESULTS.write_text(json.dumps({"cores": os.cpu_count(), "loads": medians}, indent=1) + "\n")
     return 0
 
 

@@ -101,12 +101,12 @@ def processor() -> str:
 
 def save_figure(path: Path, results: Path) -> None:
     """Draw Figure 4 from the saved results, if they have it."""
-    found = json.loads(results.read_text()).get("encoders")
-    if found is None:
+    result = json.loads(results.read_text()).get("encoders")
+    if result is None:
         return
-    own = found["environment"]
-    told = f"{own['processor']}, {own['threads']} thread(s), torch {own['torch']}, float32"
-    path.write_text(figure(found["details"]["ms_per_batch_of_128"], told), encoding="utf-8")
+    machine = result["environment"]
+    note = f"{machine['processor']}, {machine['threads']} thread(s), torch {machine['torch']}, float32"
+    path.write_text(figure(result["details"]["ms_per_batch_of_128"], note), encoding="utf-8")
     print(f"\nFigure 4 is in {path}")
 
 
@@ -156,9 +156,9 @@ def main(words: list[str] | None = None) -> int:
     print()
     print(table([row for result in results.values() for row in result.rows]))
     notes = [note for result in results.values() for note in result.notes]
-    own = environment()
-    cores = f"{own['threads']} of {own['cores']} cores"
-    notes.append(f"{own['processor']}, {cores}, {own['clock']}, torch {own['torch']}")
+    machine = environment()
+    cores = f"{machine['threads']} of {machine['cores']} cores"
+    notes.append(f"{machine['processor']}, {cores}, {machine['clock']}, torch {machine['torch']}")
     print("\n" + "\n".join(f"- {note}" for note in notes))
     save_figure(arguments.figure or path.with_name(path.stem + "-figure4.svg"), path)
     return 0

@@ -39,11 +39,11 @@ def run(*, quick: bool, rounds: int) -> Result | str:
             for name in PRIORS:
                 if name.startswith("window") and int(name[7:-1]) > 2 * length:
                     continue  # sees no more than the next one
-                found = time_case(size, length, parse_prior(name), rounds)
-                cases.append({"head_size": size, "words": length, "prior": name, **found})
-            own = [case for case in cases if (case["head_size"], case["words"]) == (size, length)]
-            told = [f"{case['prior']} {case['forward']:.2f}" for case in own]
-            print(f"  {length} words, heads of {size}: {', '.join(told)}", file=sys.stderr, flush=True)
+                ratios = time_case(size, length, parse_prior(name), rounds)
+                cases.append({"head_size": size, "words": length, "prior": name, **ratios})
+            length_cases = [case for case in cases if (case["head_size"], case["words"]) == (size, length)]
+            summary = [f"{case['prior']} {case['forward']:.2f}" for case in length_cases]
+            print(f"  {length} words, heads of {size}: {', '.join(summary)}", file=sys.stderr, flush=True)
     return Result(rows(cases), {"banded_over_sdpa": cases}, [])
 
 
@@ -56,7 +56,7 @@ def time_case(size: int, length: int, prior: Prior, rounds: int) -> dict[str, fl
         for what in PASSES
         for name, module in SYSTEMS.items()
     }
-    times = {what: statistics.median(own) for what, own in interleaved(steps, rounds).items()}
+    times = {what: statistics.median(seconds) for what, seconds in interleaved(steps, rounds).items()}
     ratios = {what: times["banded", what] / times["sdpa", what] for what in PASSES}
     return {**ratios, "microseconds_per_word": 1e6 * times["banded", PASSES[0]] / sum(sizes)}
 
@@ -79,11 +79,11 @@ def make_step(
 
 def rows(cases: list[dict[str, Any]]) -> list[Row]:
     """The case in which `banded` is worst, and the one in the middle."""
-    found = []
+    table_rows = []
     for what in PASSES:
         worst = max(cases, key=lambda case: case[what])
-        told = f"{worst['prior']}, {worst['words']:,} words, heads of {worst['head_size']}"
-        found.append(Row(f"banded / sdpa, {what}: slowest case ({told})", worst[what], "<= 1.1"))
+        case_name = f"{worst['prior']}, {worst['words']:,} words, heads of {worst['head_size']}"
+        table_rows.append(Row(f"banded / sdpa, {what}: slowest case ({case_name})", worst[what], "<= 1.1"))
         middle = statistics.median(case[what] for case in cases)
-        found.append(Row(f"banded / sdpa, {what}: median of {len(cases)} cases", middle))
-    return found
+        table_rows.append(Row(f"banded / sdpa, {what}: median of {len(cases)} cases", middle))
+    return table_rows

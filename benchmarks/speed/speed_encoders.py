@@ -57,11 +57,11 @@ def run(*, quick: bool, rounds: int, domains: tuple[str, ...] = DOMAINS) -> Resu
     for order in ORDERS:
         batches = {domain: test_batches(domain, order) for domain in domains}
         if quick:
-            batches = sampled(batches, whole=("MR",), middle=("imdb",))
+            batches = sampled(batches, complete=("MR",), middle=("imdb",))
         seconds[order], texts[order] = {}, {}
-        for domain, own in batches.items():
+        for domain, domain_batches in batches.items():
             total: dict[str, float] = {}
-            for batch in own:
+            for batch in domain_batches:
                 systems, shares = prepare(batch, encoders, rivals, config, _MOST_QUICK if quick else _MOST)
                 times = interleaved(systems, rounds, warm_up=0 if warm else 1)
                 warm = True
@@ -69,12 +69,12 @@ def run(*, quick: bool, rounds: int, domains: tuple[str, ...] = DOMAINS) -> Resu
                     one = statistics.median(measured) / shares.get(name, 1.0)
                     total[name] = total.get(name, 0.0) + one
             seconds[order][domain] = total
-            texts[order][domain] = sum(len(batch.texts) for batch in own)
+            texts[order][domain] = sum(len(batch.texts) for batch in domain_batches)
             print(f"  {order}, {domain}: {line(total)}", file=sys.stderr, flush=True)
     figure = {
         order: {
-            domain: {name: 1000 * time * BATCH / texts[order][domain] for name, time in own.items()}
-            for domain, own in by_domain.items()
+            domain: {name: 1000 * time * BATCH / texts[order][domain] for name, time in by_system.items()}
+            for domain, by_system in by_domain.items()
         }
         for order, by_domain in seconds.items()
     }
@@ -111,27 +111,27 @@ def prepare(
 
 def rows(seconds: Seconds) -> list[Row]:
     """The ratios of the issue."""
-    found = []
+    table_rows = []
     for order in ORDERS:
-        ratios = {domain: own[OURS] / own[FLOOR] for domain, own in seconds[order].items()}
+        ratios = {domain: times[OURS] / times[FLOOR] for domain, times in seconds[order].items()}
         bars = ("<= 1.35", "", "<= 1.5") if order == "sorted" else ("", "", "")
-        found += three(f"MS-Trans / floor, {order}", ratios, bars)
+        table_rows += three(f"MS-Trans / floor, {order}", ratios, bars)
     for (system, order), bars in BARS.items():
-        ratios = {domain: own[system] / own[OURS] for domain, own in seconds[order].items()}
-        found += three(f"{system} / MS-Trans, {order}", ratios, bars)
-    return found
+        ratios = {domain: times[system] / times[OURS] for domain, times in seconds[order].items()}
+        table_rows += three(f"{system} / MS-Trans, {order}", ratios, bars)
+    return table_rows
 
 
 def three(what: str, ratios: dict[str, float], bars: tuple[str, str, str]) -> list[Row]:
     """The mean over the domains and their median (one very long text decides a padded batch), MR, IMDB."""
-    found = [
+    table_rows = [
         Row(f"{what}: mean of {len(ratios)} domains", statistics.mean(ratios.values()), bars[0]),
         Row(f"{what}: median of {len(ratios)} domains", statistics.median(ratios.values()), ""),
     ]
     for domain, bar in zip(WHOLE, bars[1:], strict=True):
         if domain in ratios:
-            found.append(Row(f"{what}: {domain}", ratios[domain], bar))
-    return found
+            table_rows.append(Row(f"{what}: {domain}", ratios[domain], bar))
+    return table_rows
 
 
 def line(total: dict[str, float]) -> str:

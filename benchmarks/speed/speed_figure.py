@@ -44,8 +44,10 @@ def figure(milliseconds: dict[str, dict[str, dict[str, float]]], environment: st
         environment: What it was measured with, a line of text.
     """
     shown = {order: _groups(milliseconds[order]) for order in _ORDERS if order in milliseconds}
-    systems = [name for name in _COLOURS if any(name in own for g in shown.values() for own in g.values())]
-    every = [time for groups in shown.values() for own in groups.values() for time in own.values()]
+    systems = [
+        name for name in _COLOURS if any(name in times for g in shown.values() for times in g.values())
+    ]
+    every = [time for groups in shown.values() for times in groups.values() for time in times.values()]
     low, high = math.floor(math.log10(min(every))), math.ceil(math.log10(max(every)))
 
     def place(time: float) -> float:
@@ -66,17 +68,17 @@ def figure(milliseconds: dict[str, dict[str, dict[str, float]]], environment: st
         y += _LINE
         top = y
         bars = []
-        for group, own in groups.items():
+        for group, times in groups.items():
             bars.append(f'<text x="{_LEFT - 8}" y="{y + 11}" text-anchor="end">{escape(group)}</text>')
             for name in systems:
-                if name not in own:
+                if name not in times:
                     continue
-                end = place(own[name])
+                end, title = place(times[name]), f"{_NAMES[name]}: {_shown(times[name])} ms"
                 bars.append(
                     f'<rect x="{_LEFT}" y="{y + 1}" width="{end - _LEFT:.1f}" height="{_BAR - 2}" '
-                    f'fill="{_COLOURS[name]}"><title>{_NAMES[name]}: {_shown(own[name])} ms</title></rect>'
+                    f'fill="{_COLOURS[name]}"><title>{title}</title></rect>'
                 )
-                bars.append(f'<text x="{end + 4:.1f}" y="{y + 10}">{_shown(own[name])}</text>')
+                bars.append(f'<text x="{end + 4:.1f}" y="{y + 10}">{_shown(times[name])}</text>')
                 y += _BAR
             y += _GAP
         for power in range(low, high + 1):
@@ -99,7 +101,7 @@ def _groups(domains: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]
     """MR, IMDB and the mean of all domains."""
     groups = {title: domains[name] for name, title in (("MR", "MR"), ("imdb", "IMDB")) if name in domains}
     systems = next(iter(domains.values()))
-    mean = {name: statistics.mean(own[name] for own in domains.values()) for name in systems}
+    mean = {name: statistics.mean(times[name] for times in domains.values()) for name in systems}
     return {**groups, f"mean of {len(domains)} domains": mean}
 
 

@@ -64,8 +64,8 @@ class Case:
     @property
     def priors(self) -> list[Prior]:
         """One for each head."""
-        known = WINDOWS[self.windows]
-        return [known[head % len(known)] for head in range(HEADS)]
+        window_priors = WINDOWS[self.windows]
+        return [window_priors[head % len(window_priors)] for head in range(HEADS)]
 
 
 def run(
@@ -86,9 +86,9 @@ def run(
         for words in lengths:
             torch.compiler.reset()  # or compiled functions would be given up after some shapes
             for windows in WINDOWS:
-                found, told = time_case(Case(words, windows, dtype), rounds, place, tokens)
-                cases += found
-                notes += told
+                measured, failures = time_case(Case(words, windows, dtype), rounds, place, tokens)
+                cases += measured
+                notes += failures
     steps = list(time_steps(rounds, place, TRAINED if on_gpu else (8,)))
     print(times_table(cases), flush=True)
     if not on_gpu:
@@ -103,23 +103,23 @@ def run(
     if quick:
         notes.append("quick: three lengths, bfloat16 only")
     details = {"device": name, "tokens": tokens, "cases": cases, "steps": steps}
-    found = [*rows(cases), *step_rows(steps)]
-    return Result(found, details, notes, {"processor": name, "clock": "CUDA events"})
+    table_rows = [*rows(cases), *step_rows(steps)]
+    return Result(table_rows, details, notes, {"processor": name, "clock": "CUDA events"})
 
 
 def time_case(
     case: Case, rounds: int, device: torch.device, tokens: int
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Milliseconds of each system in each pass, and what is to be said about those that failed."""
-    found, notes = [], []
+    cases, notes = [], []
     for name, training in PASSES.items():
-        systems, own = prepare(case, training, device, tokens)
-        notes += own
+        systems, failures = prepare(case, training, device, tokens)
+        notes += failures
         times = (
             interleaved_events(systems, rounds) if device.type == "cuda" else interleaved(systems, rounds)
         )
         medians = {system: 1000 * statistics.median(seconds) for system, seconds in times.items()}
-        found.append(
+        cases.append(
             {
                 "words": case.words,
                 "windows": case.windows,
@@ -128,10 +128,10 @@ def time_case(
                 "milliseconds": medians,
             }
         )
-        told = ", ".join(f"{system} {time:.3f} ms" for system, time in medians.items())
-        told = "\n  ".join((f"{case.words} words, {case.windows}, {case.dtype}, {name}: {told}", *own))
-        print(f"  {told}", file=sys.stderr, flush=True)
-    return found, notes
+        line = ", ".join(f"{system} {time:.3f} ms" for system, time in medians.items())
+        line = "\n  ".join((f"{case.words} words, {case.windows}, {case.dtype}, {name}: {line}", *failures))
+        print(f"  {line}", file=sys.stderr, flush=True)
+    return cases, notes
 
 
 def prepare(
@@ -187,12 +187,12 @@ def a_pass(function: Callable[..., Tensor], inputs: Sequence[Tensor], training: 
 
 def bands(case: Case) -> tuple[Tensor, Tensor]:
     """Reach of each head to the left and to the right, `[heads]`."""
-    found: list[Band] = []
+    head_bands: list[Band] = []
     for prior in case.priors:
         band = prior.band(torch.tensor([case.words]))
         assert band is not None
-        found.append(band)
-    return torch.cat([band.left for band in found]), torch.cat([band.right for band in found])
+        head_bands.append(band)
+    return torch.cat([band.left for band in head_bands]), torch.cat([band.right for band in head_bands])
 
 
 def flex(case: Case, scale: float, device: torch.device, training: bool) -> Callable[..., Tensor] | None:
@@ -248,11 +248,11 @@ def interleaved_events(systems: dict[str, Run], rounds: int) -> dict[str, list[f
         name: max(1, min(200, round(_TIMED / max(measure(function, 3), 1e-6))))
         for name, function in systems.items()
     }
-    found: dict[str, list[float]] = {name: [] for name in systems}
+    seconds: dict[str, list[float]] = {name: [] for name in systems}
     for _ in range(rounds):
         for name, function in systems.items():
-            found[name].append(measure(function, often[name]))
-    return found
+            seconds[name].append(measure(function, often[name]))
+    return seconds
 
 
 def time_steps(rounds: int, device: torch.device, lengths: Sequence[int]) -> Iterator[dict[str, Any]]:
@@ -274,27 +274,27 @@ def time_steps(rounds: int, device: torch.device, lengths: Sequence[int]) -> Ite
             }
             events = device.type == "cuda"
             times = interleaved_events(systems, rounds) if events else interleaved(systems, rounds)
-            speeds = {name: sum(sizes) / statistics.median(own) for name, own in times.items()}
+            speeds = {name: sum(sizes) / statistics.median(seconds) for name, seconds in times.items()}
             precision = "bfloat16" if bfloat16 else "float32"
-            told = ", ".join(f"{name} {speed:,.0f} words/s" for name, speed in speeds.items())
-            print(f"  training step, {words} words, {precision}: {told}", file=sys.stderr, flush=True)
+            summary = ", ".join(f"{name} {speed:,.0f} words/s" for name, speed in speeds.items())
+            print(f"  training step, {words} words, {precision}: {summary}", file=sys.stderr, flush=True)
             yield {"words": words, "precision": precision, "words_per_second": speeds}
 
 
 def rows(cases: list[dict[str, Any]]) -> list[Row]:
     """For each kind of windows, type and pass: the least favourable length from 1,024 words on (all where
     none is as long)."""
-    found = []
+    table_rows = []
     longest = max(case["words"] for case in cases)
     judged = [case for case in cases if case["words"] >= min(JUDGED, longest)]
     groups: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
     for case in judged:
         groups.setdefault((case["windows"], case["dtype"], case["pass"]), []).append(case)
     for rival, bar in ((FLEX, ">= 1.2"), (MASKED, ""), (DENSE, "")):
-        for (windows, dtype, name), own in groups.items():
+        for (windows, dtype, name), group in groups.items():
             ratios = {
                 case["words"]: case["milliseconds"][rival] / case["milliseconds"][OURS]
-                for case in own
+                for case in group
                 if rival in case["milliseconds"]
             }
             if ratios:
@@ -303,19 +303,19 @@ def rows(cases: list[dict[str, Any]]) -> list[Row]:
                 lengths = (
                     f"{min(ratios):,} to {max(ratios):,} words" if len(ratios) > 1 else f"{least:,} words"
                 )
-                found.append(Row(f"{what}; least of {lengths}, at {least:,}", ratios[least], bar))
-    return found
+                table_rows.append(Row(f"{what}; least of {lengths}, at {least:,}", ratios[least], bar))
+    return table_rows
 
 
 def step_rows(steps: list[dict[str, Any]]) -> list[Row]:
     """Training steps: the ratio first, then words per second."""
-    found = []
+    table_rows = []
     for step in steps:
         speeds = step["words_per_second"]
         what = f"training step on a GPU, texts of {step['words']} words, {step['precision']}"
-        found.append(Row(f"{what}: transformer / MS-Trans", speeds[MS] / speeds[OWN]))
-        found.append(Row(f"{what}: MS-Trans", speeds[MS], unit="words/s"))
-    return found
+        table_rows.append(Row(f"{what}: transformer / MS-Trans", speeds[MS] / speeds[OWN]))
+        table_rows.append(Row(f"{what}: MS-Trans", speeds[MS], unit="words/s"))
+    return table_rows
 
 
 def times_table(cases: list[dict[str, Any]]) -> str:
@@ -323,8 +323,8 @@ def times_table(cases: list[dict[str, Any]]) -> str:
     systems = [OURS, FLEX, MASKED, DENSE]
     lines = [f"| ms | | | words | {' | '.join(systems)} |", "|---|---|---|---:|" + "---:|" * len(systems)]
     for case in cases:
-        own = case["milliseconds"]
-        cells = [f"{own[system]:.3f}" if system in own else "-" for system in systems]
-        told = f"{case['windows']} | {case['dtype']} | {case['pass']} | {case['words']:,}"
-        lines.append(f"| {told} | {' | '.join(cells)} |")
+        milliseconds = case["milliseconds"]
+        cells = [f"{milliseconds[system]:.3f}" if system in milliseconds else "-" for system in systems]
+        case_cells = f"{case['windows']} | {case['dtype']} | {case['pass']} | {case['words']:,}"
+        lines.append(f"| {case_cells} | {' | '.join(cells)} |")
     return "\n".join(lines)

@@ -125,8 +125,8 @@ def write_files(folder: Path, texts: int) -> Path:
     write_csv(folder / "learn.csv", [(example.text, example.label or "") for example in learnt])
     everything = [*test, *train]
     random.Random(0).shuffle(everything)
-    some = islice(cycle(everything), texts)
-    write_csv(folder / f"texts-{texts}.csv", [(example.text, example.label or "") for example in some])
+    chosen = islice(cycle(everything), texts)
+    write_csv(folder / f"texts-{texts}.csv", [(example.text, example.label or "") for example in chosen])
     return folder / "learn.csv"
 
 
@@ -141,13 +141,15 @@ def first_texts(folder: Path, texts: int, count: int) -> Path:
 def rows(speeds: dict[str, float]) -> list[Row]:
     """Ratios first, then texts in a second."""
     first, *_ = MODELS
-    found = []
+    result = []
     for name, speed in speeds.items():
         if name not in MODELS:
             bar = ">= 10" if name.startswith("MiniLM") else ""
-            found.append(Row(f"predict, csv to csv: {first} / {name}, texts/s", speeds[first] / speed, bar))
-    found += [Row(f"predict, csv to csv: {name}", speed, "", "texts/s") for name, speed in speeds.items()]
-    return found
+            result.append(
+                Row(f"predict, csv to csv: {first} / {name}, texts/s", speeds[first] / speed, bar)
+            )
+    result += [Row(f"predict, csv to csv: {name}", speed, "", "texts/s") for name, speed in speeds.items()]
+    return result
 
 
 def write_csv(path: Path, rows: Sequence[tuple[str, str]]) -> None:
@@ -175,8 +177,8 @@ def rival(labels: Labels, source: Path, target: Path) -> Callable[[], float]:
             writer.writerow(["text", "label", "prediction"])
             stream = read_csv(source)
             while chunk := list(islice(stream, CHUNK)):
-                found = labels([text for text, _ in chunk])
-                writer.writerows((*row, label) for row, label in zip(chunk, found, strict=True))
+                predictions = labels([text for text, _ in chunk])
+                writer.writerows((*row, label) for row, label in zip(chunk, predictions, strict=True))
         return clock() - begin
 
     return run
@@ -202,8 +204,8 @@ def headwise(name: str, flags: dict[str, Any], learn: Path, source: Path) -> Cal
             raise RuntimeError(f"{' '.join(command)} failed:\n{done.stderr}")
         return done.stdout.splitlines()[-1] if done.stdout else ""
 
-    own = [f"--{flag}={value}" for flag, value in flags.items()]
-    settings = ["--no-baseline", "--overwrite", *own]
+    model_flags = [f"--{flag}={value}" for flag, value in flags.items()]
+    settings = ["--no-baseline", "--overwrite", *model_flags]
     last_line(["-m", "headwise", "train", str(learn), "--output", str(model), *settings])
     return lambda: json.loads(last_line([*THIS, str(model), str(source), str(folder / "predicted.csv")]))
 
@@ -242,8 +244,8 @@ def fasttext(learnt: Rows) -> Labels:
         model = library.train_supervised(file.name, wordNgrams=2, epoch=5, verbose=0)
 
     def label(chunk: Sequence[str]) -> list[str]:
-        found, _ = model.predict([" ".join(text.split()) for text in chunk])
-        return [best[0].removeprefix("__label__") for best in found]
+        predictions, _ = model.predict([" ".join(text.split()) for text in chunk])
+        return [best[0].removeprefix("__label__") for best in predictions]
 
     return label
 

@@ -102,9 +102,9 @@ def padded_run(encoder: nn.Module, sizes: Sequence[int], width: int, heads: int,
     """
     longest = max(sizes)
     fitting = max(1, most // (heads * longest**2))
-    kept = pick(sizes, fitting)
-    x = torch.randn(len(kept), longest, width)
-    keep = torch.arange(longest) < torch.tensor(kept)[:, None]
+    lengths = pick(sizes, fitting)
+    x = torch.randn(len(lengths), longest, width)
+    keep = torch.arange(longest) < torch.tensor(lengths)[:, None]
     at_once = max(1, _SCORES // (heads * longest**2))
 
     def run() -> None:
@@ -112,7 +112,7 @@ def padded_run(encoder: nn.Module, sizes: Sequence[int], width: int, heads: int,
             for rows, mask in zip(x.split(at_once), keep.split(at_once), strict=True):
                 encoder(rows, mask)
 
-    return PaddedRun(run, len(kept) / len(sizes))
+    return PaddedRun(run, len(lengths) / len(sizes))
 
 
 def pick(sizes: Sequence[int], count: int) -> list[int]:
@@ -127,9 +127,9 @@ class PaddedModel(nn.Module):
 
     def __init__(self, words: int, config: TransformerConfig, labels: int):
         super().__init__()
-        given = WordConfig()
+        word_config = WordConfig()
         self.vectors = nn.Embedding(words, config.width)
-        self.dropout = nn.Dropout(given.dropout)
+        self.dropout = nn.Dropout(word_config.dropout)
         self.node = nn.Parameter(torch.randn(config.width) * 0.02)
         self.encoder = PaddedTransformer(config)
         self.classifier = Classifier(config.width, labels, ClassifierConfig())
@@ -154,9 +154,9 @@ def padded_training_step(
     at_once = max(1, most // (heads * longest**2))
     parts = []
     for start in range(0, len(texts), at_once):
-        own = list(texts[start : start + at_once])
-        words = nn.utils.rnn.pad_sequence(own, batch_first=True)
-        keep = torch.arange(words.shape[1]) < torch.tensor([len(text) for text in own])[:, None]
+        part = list(texts[start : start + at_once])
+        words = nn.utils.rnn.pad_sequence(part, batch_first=True)
+        keep = torch.arange(words.shape[1]) < torch.tensor([len(text) for text in part])[:, None]
         parts.append((words, keep, targets[start : start + at_once]))
 
     def run() -> None:

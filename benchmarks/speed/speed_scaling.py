@@ -46,11 +46,11 @@ def run(
     cases = [case for length in lengths for case in _cases(length, quick=quick)]
     times: dict[tuple[str, int], float] = {}
     for length in lengths:
-        own = [case for case in cases if case[1] == length]
-        found = interleaved({case: make_step(*case, tokens, training) for case in own}, rounds)
-        times |= {case: statistics.median(seconds) for case, seconds in found.items()}
-        told = ", ".join(f"{system} {times[system, length]:.2f} s" for system, _ in own)
-        print(f"  {length} words: {told}", file=sys.stderr, flush=True)
+        length_cases = [case for case in cases if case[1] == length]
+        timings = interleaved({case: make_step(*case, tokens, training) for case in length_cases}, rounds)
+        times |= {case: statistics.median(seconds) for case, seconds in timings.items()}
+        summary = ", ".join(f"{system} {times[system, length]:.2f} s" for system, _ in length_cases)
+        print(f"  {length} words: {summary}", file=sys.stderr, flush=True)
     measured = [case for case in cases if not quick or case[1] in (min(lengths), max(lengths))]
     peaks = {case: peak_memory(*case, tokens, training) for case in measured}
     per_word = {case: time / batch_words(case[1], tokens) for case, time in times.items()}
@@ -115,36 +115,36 @@ def _peak_of_this_process(system: str, length: int, tokens: int, training: bool)
 
 def _status(field: str) -> int:
     status = Path("/proc/self/status").read_text()
-    found = re.search(rf"{field}:\s+(\d+) kB", status)
-    if found is None:
+    match = re.search(rf"{field}:\s+(\d+) kB", status)
+    if match is None:
         raise RuntimeError(f"/proc/self/status has no {field}")
-    return 1024 * int(found[1])
+    return 1024 * int(match[1])
 
 
 def rows(per_word: dict[tuple[str, int], float], memory: dict[tuple[str, int], float]) -> list[Row]:
     """The ratios of the issue, as far as their lengths were measured."""
-    found = []
+    table_rows = []
     for system, bar in ((MS, "<= 1.3"), (STAR, "<= 1.3"), (BPT, "<= 2.5"), (DENSE, "")):
         for what, values, own_bar in (("time", per_word, bar), ("peak memory", memory, "")):
             if (system, BASE) in values and (system, TOP) in values:
                 ratio = values[system, TOP] / values[system, BASE]
-                found.append(Row(f"{system}: {what} per word at {TOP:,} / at {BASE}", ratio, own_bar))
+                table_rows.append(Row(f"{system}: {what} per word at {TOP:,} / at {BASE}", ratio, own_bar))
     for system, length, bar in ((FRACTIONS, FRACTIONS_AT, ">= 8"), (BPT, BPT_AT, ">= 2.5")):
         if (system, length) in per_word:
             ratio = per_word[DENSE, length] / per_word[system, length]
-            found.append(Row(f"dense SDPA Transformer / {system} at {length:,} words", ratio, bar))
-    return found
+            table_rows.append(Row(f"dense SDPA Transformer / {system} at {length:,} words", ratio, bar))
+    return table_rows
 
 
 def growth_table(cases: list[dict[str, Any]], lengths: Sequence[int]) -> str:
     """Microseconds and KiB for each word, in Markdown."""
     systems = [system for system in SYSTEMS if any(case["system"] == system for case in cases)]
-    found = {(case["system"], case["words"]): case for case in cases}
+    cases_by_key = {(case["system"], case["words"]): case for case in cases}
     lines = [f"| us/word (KiB/word) | {' | '.join(systems)} |", "|---:|" + "---:|" * len(systems)]
     for length in lengths:
         cells = []
         for system in systems:
-            case = found.get((system, length))
+            case = cases_by_key.get((system, length))
             if case is None:
                 cells.append("-")
                 continue

@@ -69,17 +69,17 @@ def number(value: float) -> str:
 
 def save(path: Path, environment: dict[str, Any], results: dict[str, Result]) -> None:
     """Write the results; those of parts that did not run now stay in the file."""
-    kept = json.loads(path.read_text()) if path.exists() else {}
+    stored = json.loads(path.read_text()) if path.exists() else {}
     for name, result in results.items():
         rows = [asdict(row) | {"met": row.met} for row in result.rows]
-        kept[name] = {
+        stored[name] = {
             "environment": environment | result.environment,
             "rows": rows,
             "details": _rounded(result.details),
             "notes": result.notes,
         }
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(kept, indent=1) + "\n")
+    path.write_text(json.dumps(stored, indent=1) + "\n")
 
 
 def _rounded(details: Any) -> Any:

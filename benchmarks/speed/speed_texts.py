@@ -78,18 +78,18 @@ def test_batches(domain: str, order: str) -> list[TextBatch]:
 
 
 def sampled(
-    batches: dict[str, list[TextBatch]], *, whole: Sequence[str] = (), middle: Sequence[str] = ()
+    batches: dict[str, list[TextBatch]], *, complete: Sequence[str] = (), middle: Sequence[str] = ()
 ) -> dict[str, list[TextBatch]]:
     """One batch of 128 of each domain, the first, the second, the third in turns.
 
     Args:
         batches: Those of each domain.
-        whole: Domains of which all batches stay.
+        complete: Domains of which all batches stay.
         middle: Domains of which the one in the middle is taken.
     """
-    found = {}
-    for place, (domain, own) in enumerate(batches.items()):
-        full = [batch for batch in own if len(batch.texts) == BATCH] or own
+    sample = {}
+    for place, (domain, domain_batches) in enumerate(batches.items()):
+        full = [batch for batch in domain_batches if len(batch.texts) == BATCH] or domain_batches
         chosen = full[len(full) // 2 if domain in middle else place % len(full)]
-        found[domain] = own if domain in whole else [chosen]
-    return found
+        sample[domain] = domain_batches if domain in complete else [chosen]
+    return sample

@@ -36,20 +36,20 @@ def run(*, rounds: int, domains: tuple[str, ...] = DOMAINS) -> Result | str:
     seconds = {}
     for domain, (batch,) in batches.items():
         times = interleaved(prepare(batch), rounds)
-        seconds[domain] = {name: statistics.median(own) for name, own in times.items()}
-        told = ", ".join(f"{name} {time:.2f} s" for name, time in seconds[domain].items())
-        print(f"  {domain}: {told}", file=sys.stderr, flush=True)
-    found = [
+        seconds[domain] = {name: statistics.median(measured) for name, measured in times.items()}
+        summary = ", ".join(f"{name} {time:.2f} s" for name, time in seconds[domain].items())
+        print(f"  {domain}: {summary}", file=sys.stderr, flush=True)
+    table_rows = [
         Row(
             f"training step, {rival} / MS-Trans, sorted: mean of {len(seconds)} domains",
-            statistics.mean(own[rival] / own[MS] for own in seconds.values()),
+            statistics.mean(by_system[rival] / by_system[MS] for by_system in seconds.values()),
             bar,
         )
         for rival, bar in ((PADDED, ">= 5"), (OWN, ""))
     ]
     notes = ["training steps are of whole models: word vectors, encoder, classifier, AdamW; float32"]
     notes.append("a step on one batch of each domain")
-    return Result(found, {"seconds_of_a_step_on_128_texts": seconds}, notes)
+    return Result(table_rows, {"seconds_of_a_step_on_128_texts": seconds}, notes)
 
 
 def prepare(batch: TextBatch) -> dict[str, Callable[[], None]]:

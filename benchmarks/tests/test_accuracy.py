@@ -106,21 +106,21 @@ def test_what_learns_of_dev_too_is_judged_alone_and_with_its_linear_model(tmp_pa
     from benchmarks.papers.accuracy import Accuracy, task_of
     from headwise.data.items.examples import Example
 
-    def some(words, count, others="abc"):
-        return [Example(f"{words[n % 2]} {others[n % 3]}", str(n % 2)) for n in range(count)]
+    def rows(words, count, endings="abc"):
+        return [Example(f"{words[n % 2]} {endings[n % 3]}", str(n % 2)) for n in range(count)]
 
     small = {"encoder": {"width": 8, "heads": 2, "head_size": 4, "layers": 1}, "classifier": {"hidden": 8}}
-    own = {"train": {"epochs": 4, "learning_rate": 0.02, "batch_texts": 4}, "base": {"name": "none"}}
-    again = {"train": {**own["train"], "refit": True, "score": "last"}, "linear_model": {"kind": "linear"}}
+    base = {"train": {"epochs": 4, "learning_rate": 0.02, "batch_texts": 4}, "base": {"name": "none"}}
+    again = {"train": {**base["train"], "refit": True, "score": "last"}, "linear_model": {"kind": "linear"}}
 
     class Small(Accuracy):
         def layers(self, task, system):
-            alone = {**own, "linear_model": {"kind": "none"}}
-            return [small, own | again if system.endswith(classifying.REFIT) else alone]
+            alone = {**base, "linear_model": {"kind": "none"}}
+            return [small, base | again if system.endswith(classifying.REFIT) else alone]
 
     bench = Small(tmp_path / "results.jsonl")
     bench.word_vectors = lambda: None
-    data = task_of(some(["good", "bad"], 40), some(["fine", "poor"], 24), some(["fine", "poor"], 12, "cde"))
+    data = task_of(rows(["good", "bad"], 40), rows(["fine", "poor"], 24), rows(["fine", "poor"], 12, "cde"))
     for system in ("ms-transformer", "tfidf-svm"):
         before = bench.measure(data, "mtl16/MR", system, 0, tmp_path / "one")
         after = bench.measure(data, "mtl16/MR", f"{system}{classifying.REFIT}", 0, tmp_path / "two")
@@ -148,9 +148,9 @@ def test_what_is_as_published_differs_in_nothing_else(benches, place, task, syst
     from headwise.app.configuration import build_config
 
     plain = build_config(*benches[place].layers(task, system.split(",")[0].split(" + ")[0]))
-    own = build_config(*benches[place].layers(task, system))
+    published = build_config(*benches[place].layers(task, system))
     model = replace(plain.model, readout=readout, encoder=replace(plain.model.encoder, **more))
     if system == "ms-transformer, as published" and place:
         model = replace(model, pair=replace(model.pair, features="concat-absolute"))
-    assert own == replace(plain, model=model)
+    assert published == replace(plain, model=model)
     assert benches[place].reads_trees(system) == ("ms-san" in system)

@@ -5,7 +5,7 @@ import pytest
 
 
 @pytest.fixture
-def found():
+def results():
     """Two systems on two sets, and a split set; the SVM wins on `b`."""
     from benchmarks.defaults.default_results import Job
 
@@ -26,15 +26,15 @@ def test_subsets_are_nested_and_keep_the_labels_shares():
     from benchmarks.defaults.default_sets import subset
 
     labels = ["x"] * 700 + ["y"] * 290 + ["z"] * 10
-    whole = subset(labels, None, 0)
-    assert sorted(whole) == list(range(1000))
-    assert subset(labels, 100, 0) == whole[:100]
-    assert subset(labels, 100, 1) != whole[:100]
-    assert {labels[row] for row in whole[:3]} == {"x", "y", "z"}
+    order = subset(labels, None, 0)
+    assert sorted(order) == list(range(1000))
+    assert subset(labels, 100, 0) == order[:100]
+    assert subset(labels, 100, 1) != order[:100]
+    assert {labels[row] for row in order[:3]} == {"x", "y", "z"}
     for size in (100, 250, 500):
-        own = [labels[row] for row in whole[:size]]
-        assert abs(own.count("x") / size - 0.7) < 0.03
-        assert abs(own.count("y") / size - 0.29) < 0.03
+        subset_labels = [labels[row] for row in order[:size]]
+        assert abs(subset_labels.count("x") / size - 0.7) < 0.03
+        assert abs(subset_labels.count("y") / size - 0.29) < 0.03
 
 
 def test_subsets_of_tagged_sentences():
@@ -65,10 +65,10 @@ def test_jobs_are_balanced_and_rivals_read_all_texts_once():
     from benchmarks.defaults.default import jobs
     from benchmarks.defaults.default_results import Job
 
-    found = list(jobs(["a", "b"], ["headwise x", "svm"], [250, 0], 2))
-    assert found[:4] == [Job(s, m, 250, 0) for s in "ab" for m in ("headwise x", "svm")]
-    assert sum(job.texts == 0 and job.system == "svm" for job in found) == 2
-    assert sum(job.texts == 0 and job.system == "headwise x" for job in found) == 4
+    all_jobs = list(jobs(["a", "b"], ["headwise x", "svm"], [250, 0], 2))
+    assert all_jobs[:4] == [Job(s, m, 250, 0) for s in "ab" for m in ("headwise x", "svm")]
+    assert sum(job.texts == 0 and job.system == "svm" for job in all_jobs) == 2
+    assert sum(job.texts == 0 and job.system == "headwise x" for job in all_jobs) == 4
 
 
 def test_what_cannot_be_run_is_refused():
@@ -98,55 +98,57 @@ def test_results_are_appended_and_the_last_holds(tmp_path):
     assert read_results(path) == {one: {"test": 0.7}, two: {"test": 0.6}}
 
 
-def test_means_over_seeds_and_splits(found):
+def test_means_over_seeds_and_splits(results):
     from benchmarks.defaults.default_results import means
 
-    own = means(found, 250)
-    assert own["headwise"] == pytest.approx({"a": 0.85, "b": 0.5, "helpdesk": 0.7})
-    assert means(found, 250, seeds=1)["headwise"]["a"] == 0.8
-    assert means(found, 0) == {"headwise": {"a": 0.95}}
+    averages = means(results, 250)
+    assert averages["headwise"] == pytest.approx({"a": 0.85, "b": 0.5, "helpdesk": 0.7})
+    assert means(results, 250, seeds=1)["headwise"]["a"] == 0.8
+    assert means(results, 0) == {"headwise": {"a": 0.95}}
 
 
 def test_best_linear_is_chosen_on_dev_where_all_were_run():
     from benchmarks.defaults.default_results import Job, best_linear, means
 
     runs = {"svm": (0.6, 0.5), "nb-svm": (0.5, 0.9), "fasttext": (0.1, 0.2)}
-    found = {Job("a", name, 250, 0): {"dev": dev, "test": test} for name, (dev, test) in runs.items()}
-    found[Job("b", "svm", 250, 0)] = {"dev": 0.5, "test": 0.5}
-    assert best_linear(found) == {Job("a", "best linear", 250, 0): {"dev": 0.6, "test": 0.5}}
-    assert means(found, 250)["best linear"] == {"a": 0.5}
+    results = {Job("a", name, 250, 0): {"dev": dev, "test": test} for name, (dev, test) in runs.items()}
+    results[Job("b", "svm", 250, 0)] = {"dev": 0.5, "test": 0.5}
+    assert best_linear(results) == {Job("a", "best linear", 250, 0): {"dev": 0.6, "test": 0.5}}
+    assert means(results, 250)["best linear"] == {"a": 0.5}
 
 
-def test_gap_is_paired_by_set_and_seed(found):
+def test_gap_is_paired_by_set_and_seed(results):
     from benchmarks.defaults.default_results import Job, gap
 
-    difference = gap(found, 250, "headwise", "svm")
+    difference = gap(results, 250, "headwise", "svm")
     assert (difference.mean, difference.sets) == (pytest.approx(0), 2)  # seed 1 of `a` has no rival
     assert difference.worst == ("b", pytest.approx(-0.1))
     assert (difference.low, difference.high) == (pytest.approx(-0.1), pytest.approx(0.1))
-    assert gap(found, 250, "headwise", "glove") is None
-    found[Job("a", "headwise", 0, 1)] = {"test": 0.85}
-    found[Job("a", "svm", 0, 0)] = {"test": 0.8}
-    assert gap(found, 0, "headwise", "svm").mean == pytest.approx(0.1)
+    assert gap(results, 250, "headwise", "glove") is None
+    results[Job("a", "headwise", 0, 1)] = {"test": 0.85}
+    results[Job("a", "svm", 0, 0)] = {"test": 0.8}
+    assert gap(results, 0, "headwise", "svm").mean == pytest.approx(0.1)
 
 
 def test_the_interval_holds_what_runs_of_a_set_differ_by():
     from benchmarks.defaults.default_results import Job, gap
 
-    def found(gains):
-        runs = {Job("a", "headwise", 250, seed): {"test": 0.5 + own} for seed, own in enumerate(gains)}
+    def runs_of(gains):
+        runs = {Job("a", "headwise", 250, seed): {"test": 0.5 + gain} for seed, gain in enumerate(gains)}
         return runs | {Job("a", "svm", 250, seed): {"test": 0.5} for seed in range(len(gains))}
 
-    same, different = (gap(found(gains), 250, "headwise", "svm") for gains in ([0.1] * 3, [0.0, 0.1, 0.2]))
+    same, different = (
+        gap(runs_of(gains), 250, "headwise", "svm") for gains in ([0.1] * 3, [0.0, 0.1, 0.2])
+    )
     assert same.mean == pytest.approx(0.1) == different.mean
     assert (same.low, same.high) == (pytest.approx(0.1), pytest.approx(0.1))
     assert (different.low, different.high) == (pytest.approx(0), pytest.approx(0.2))
 
 
-def test_tables(found, capsys):
+def test_tables(results, capsys):
     from benchmarks.defaults.default_table import print_tables
 
-    print_tables(found)
+    print_tables(results)
     out = capsys.readouterr().out
     assert "| a | 85.0 | 70.0 |" in out
     assert "| **mean of 2 sets that all have** | 67.5 | 65.0 |" in out
@@ -157,20 +159,20 @@ def test_tables(found, capsys):
     assert "no runs yet" in capsys.readouterr().out
 
 
-def test_mean_accuracies_are_of_shared_runs(found):
+def test_mean_accuracies_are_of_shared_runs(results):
     from benchmarks.defaults.default_results import Job
     from benchmarks.defaults.default_table import mean_accuracies
 
-    better = found | {Job("b", "svm", 250, 0): {"test": 0.7}}
+    better = results | {Job("b", "svm", 250, 0): {"test": 0.7}}
     head, rows = mean_accuracies(better, (250,), ["headwise", "svm"])
     assert head == ["", "250 texts (2 sets)"]
     assert rows == [["headwise", "65.0"], ["svm", "**70.0**"]]
 
 
-def test_gap_rows_are_of_sets_that_all_rivals_have(found):
+def test_gap_rows_are_of_sets_that_all_rivals_have(results):
     from benchmarks.defaults.default_table import gap_rows
 
-    assert gap_rows(found, (250,), ["svm"]) == [
+    assert gap_rows(results, (250,), ["svm"]) == [
         ["250", "svm", "+0.0", "-10.0 to +10.0", "2", "b -10.0"],
     ]
 
@@ -207,21 +209,21 @@ def test_kinds_of_systems_that_share_sets():
     from benchmarks.defaults.default_table import kinds
 
     averages = {"headwise": {"a": 1, "t": 1}, "svm": {"a": 1}, "crf": {"t": 1}}
-    found = kinds(averages, ["a", "t"], ["headwise", "svm", "crf"])
-    assert found == [["headwise", "crf"], ["headwise", "svm"]]
+    groups = kinds(averages, ["a", "t"], ["headwise", "svm", "crf"])
+    assert groups == [["headwise", "crf"], ["headwise", "svm"]]
 
 
-def test_curves_are_of_the_same_sets_at_every_size(found):
+def test_curves_are_of_the_same_sets_at_every_size(results):
     from benchmarks.defaults.default_figure import curves
     from benchmarks.defaults.default_results import Job
 
-    assert curves(found) == (
+    assert curves(results) == (
         {"headwise": {250: pytest.approx(0.675)}, "svm": {250: pytest.approx(0.65)}},
         2,  # the SVM was not run on all texts, nor on the third set
     )
     for name, texts in (("a", 0), ("b", 0), ("b", 1000)):
-        found |= {Job(name, system, texts, 0): {"test": 0.9} for system in ("headwise", "svm")}
-    lines, sets = curves(found)
+        results |= {Job(name, system, texts, 0): {"test": 0.9} for system in ("headwise", "svm")}
+    lines, sets = curves(results)
     assert sets == 2
     assert lines["svm"] == {250: pytest.approx(0.65), 1000: 0.9, 0: 0.9}  # all texts of `a` are below 1,000
     assert curves({}) == ({}, 0)
@@ -246,8 +248,8 @@ def test_scores_of_metrics():
         "encoder_alone": {"accuracy": 0.45},
         "baseline": {"accuracy": 0.55},
     }
-    own = {"test": 0.5, "macro_f1": 0.4, "log_loss": 0.7, "calibration_error": 0.1}
-    assert scores_of(texts) == own | {"encoder_alone": 0.45, "baseline": 0.55}
+    scores = {"test": 0.5, "macro_f1": 0.4, "log_loss": 0.7, "calibration_error": 0.1}
+    assert scores_of(texts) == scores | {"encoder_alone": 0.45, "baseline": 0.55}
     names = {"test": {"tokens": {"accuracy": 0.9}, "entities": {"f1": 0.3}, "unknown_words": 0.2}}
     assert scores_of(names)["test"] == scores_of(names)["encoder_alone"] == 0.3
     assert scores_of({"test": {"tokens": {"accuracy": 0.9}}})["test"] == 0.9
@@ -261,27 +263,27 @@ def test_written_parts_can_be_read(tmp_path):
 
     texts = Part(["one\ttwo\n", "three"], ["a", "b"])
     examples = read_examples(write_part(texts, "classify", tmp_path / "texts")).items
-    assert [(own.text, own.label) for own in examples] == [("one\ttwo\n", "a"), ("three", "b")]
+    assert [(example.text, example.label) for example in examples] == [("one\ttwo\n", "a"), ("three", "b")]
     pairs = write_part(Part([("p", "h")], ["yes"]), "pair", tmp_path / "pairs")
     assert json.loads(pairs.read_text()) == {"premise": "p", "hypothesis": "h", "label": "yes"}
     tags = Part([["New", "York"], ["rains"]], [["B-LOC", "I-LOC"], ["O"]])
     sentences = read_tagged(write_part(tags, "tag", tmp_path / "tags")).items
-    assert [own.tokens for own in sentences] == [("New", "York"), ("rains",)]
+    assert [sentence.tokens for sentence in sentences] == [("New", "York"), ("rains",)]
 
 
 def test_vectors_are_computed_once(tmp_path):
     from benchmarks.defaults.default_vectors import VectorCache
 
-    asked = []
+    computed = []
 
     def compute(texts):
-        asked.extend(texts)
+        computed.extend(texts)
         return np.array([[len(text), 1] for text in texts], np.float32)
 
     cache = VectorCache(tmp_path / "vectors", compute)
     assert cache(["a", "bb", "a"]).tolist() == [[1, 1], [2, 1], [1, 1]]
     again = VectorCache(tmp_path / "vectors", compute)
-    assert again.known(["bb", "ccc"]).tolist() == [True, False]
+    assert again.is_cached(["bb", "ccc"]).tolist() == [True, False]
     assert again(["ccc", "bb"]).tolist() == [[3, 1], [2, 1]]
-    assert asked == ["a", "bb", "ccc"]
+    assert computed == ["a", "bb", "ccc"]
     assert (again.computed, len(list((tmp_path / "vectors").iterdir()))) == (1, 2)

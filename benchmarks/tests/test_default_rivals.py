@@ -86,8 +86,8 @@ def test_static_means_by_hand():
     from headwise.text.vocabulary import WordVectors
 
     vectors = WordVectors(["good", "film"], np.array([[3, 0], [0, 4]], np.float32))
-    found = static_means(vectors, ["good film", "Good", "unknown", ""])
-    assert found == pytest.approx(np.array([[0.6, 0.8], [1, 0], [0, 0], [0, 0]]))
+    means = static_means(vectors, ["good film", "Good", "unknown", ""])
+    assert means == pytest.approx(np.array([[0.6, 0.8], [1, 0], [0, 0], [0, 0]]))
 
 
 def test_shapes_and_features_of_words():
@@ -106,16 +106,16 @@ def test_crf_learns_names():
 
     names = ["Anna", "Bert", "Cleo", "Dora", "Egon", "Fritz", "Gerda", "Hans", "Ina", "Jan"]
     part = Part([[name, "sleeps", "."] for name in names], [["B-PER", "O", "O"]] * len(names))
-    found = crf(part, Part([["Kurt", "sleeps", "."]], [["B-PER", "O", "O"]]), "iob2")
-    assert found["test"] == 1
-    assert found["texts_per_second"] > 0
+    result = crf(part, Part([["Kurt", "sleeps", "."]], [["B-PER", "O", "O"]]), "iob2")
+    assert result["test"] == 1
+    assert result["texts_per_second"] > 0
 
 
 def test_scores_of_probabilities():
     from benchmarks.defaults.default_rivals import probability_scores
 
-    found = probability_scores(np.array([[0.5, 0.5], [0.0, 1.0]]), np.array([0, 1]))
-    assert found == {"log_loss": pytest.approx(np.log(2) / 2, abs=1e-5), "calibration_error": 0.25}
+    scores = probability_scores(np.array([[0.5, 0.5], [0.0, 1.0]]), np.array([0, 1]))
+    assert scores == {"log_loss": pytest.approx(np.log(2) / 2, abs=1e-5), "calibration_error": 0.25}
 
 
 def test_a_teacher_reads_each_text_once(tmp_path, monkeypatch):

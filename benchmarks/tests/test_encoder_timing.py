@@ -51,7 +51,7 @@ def test_explain(run):
     assert code == 0
     assert "blocks.0.attention" in out
     heads = [line.split()[0] for line in out.splitlines() if " window" in line]
-    numbers = {int(number) for own in heads for number in own.rstrip(",").split("-")}
+    numbers = {int(number) for span in heads for number in span.rstrip(",").split("-")}
     assert (min(numbers), max(numbers)) == (1, 10)  # as other commands count them
     assert out.count("all but these layers: ") == 2  # lengths
     assert "ms, floor " in out
@@ -76,9 +76,9 @@ def test_an_encoder_that_goes_by_trees(run):
 def test_json_of_a_model(run, model):
     code, out, err = run(model, "--json", *SMALL)
     assert (code, err) == (0, "")
-    found = json.loads(out)
-    assert found["rounds"] == 1
-    speed = found["speeds"][1]
+    report = json.loads(out)
+    assert report["rounds"] == 1
+    speed = report["speeds"][1]
     assert speed["words"] == 24
     assert speed["forward"] > 0
     assert speed["anatomy"]["products"][0]["rows"] == 26
@@ -87,7 +87,7 @@ def test_json_of_a_model(run, model):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ((), "needs the folder of a model, or --encoder"),
         (("m", "--encoder", "transformer"), "not both"),
@@ -98,10 +98,10 @@ def test_json_of_a_model(run, model):
         (("--encoder", "transformer", "--lengths", "8", "0"), "--lengths 8 0; expected"),
     ],
 )
-def test_what_cannot_be_timed(run, arguments, said):
+def test_what_cannot_be_timed(run, arguments, message):
     code, out, err = run(*arguments)
     assert (code, out) == (2, "")
-    assert said in err
+    assert message in err
 
 
 def test_a_model_has_its_own_settings(run, model):

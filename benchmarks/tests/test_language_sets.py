@@ -141,19 +141,19 @@ def test_a_row_compares_the_draws_that_default_and_svm_share():
         ("intents/fr", languages.E5): [0.9],
         ("intents/it", languages.BASE): [0.5],
     }
-    found = {
+    results = {
         Job(name, system, 250, draw): {"test": score}
         for (name, system), scores in runs.items()
         for draw, score in enumerate(scores)
     }
-    assert languages.rows_of(found, 250)[1] == [
+    assert languages.rows_of(results, 250)[1] == [
         ["`intents/de`", "2", "75.0", "70.0", "+5.0", "-", "-"],
         ["`intents/fr`", "1", "50.0", "70.0", "-20.0", "60.0", "90.0"],
         ["mean of 2", "", "62.5", "70.0", "-7.5", "-", "-"],
         ["mean of 1", "", "50.0", "70.0", "-20.0", "60.0", "90.0"],
     ]
-    few = {job: run for job, run in found.items() if job.system in (languages.BASE, languages.SVM)}
+    few = {job: run for job, run in results.items() if job.system in (languages.BASE, languages.SVM)}
     head, rows = languages.rows_of(few, 250)
     assert head[2:] == [languages.BASE, languages.SVM, "difference"]
     assert rows[-1] == ["mean of 2", "", "62.5", "70.0", "-7.5"]
-    assert languages.rows_of(found, 1_000)[1] == []
+    assert languages.rows_of(results, 1_000)[1] == []

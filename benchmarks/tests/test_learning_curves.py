@@ -30,8 +30,8 @@ def test_drawn_texts_keep_the_proportions_and_differ_by_seed():
     assert drawn(TRAIN, 1400, 3) == TRAIN
 
 
-def runs_of_all(first, others):
-    return {system: [run(0, first if system == "ms-transformer" else others)] for system in SYSTEMS}
+def runs_of_all(first, baseline):
+    return {system: [run(0, first if system == "ms-transformer" else baseline)] for system in SYSTEMS}
 
 
 FOUND = {
@@ -94,8 +94,8 @@ def test_each_seed_is_trained_on_its_own_texts(tmp_path, monkeypatch):
         read.append([item.text for item in data.parts.train])
         return {"test": 1.0, "seconds": 0.0, "test_texts": 8, "right": "ff"}
 
-    whole = task_of(TRAIN, TRAIN[:8], TRAIN[:8])
-    monkeypatch.setattr(LearningCurves, "load", lambda self, task: whole)
+    data = task_of(TRAIN, TRAIN[:8], TRAIN[:8])
+    monkeypatch.setattr(LearningCurves, "load", lambda self, task: data)
     monkeypatch.setattr(LearningCurves, "measure", measure)
     for seed in (0, 1, 0):
         bench.run("mtl16/MR@100", "tfidf-svm", seed)

@@ -44,10 +44,10 @@ def treebank(tmp_path, monkeypatch):
 
 
 def test_sentences_with_genre_tense_and_depth(treebank):
-    assert [own.genre for own in treebank] == ["email", "email", "blog"]
-    assert [own.document for own in treebank] == ["email-one", "email-one", "blog-two"]
-    assert [own.tense for own in treebank] == ["Past", "Pres", None]
-    assert [own.depth for own in treebank] == [2, 1, 0]
+    assert [sentence.genre for sentence in treebank] == ["email", "email", "blog"]
+    assert [sentence.document for sentence in treebank] == ["email-one", "email-one", "blog-two"]
+    assert [sentence.tense for sentence in treebank] == ["Past", "Pres", None]
+    assert [sentence.depth for sentence in treebank] == [2, 1, 0]
     assert treebank[1].words == ("It", "does", "n't", "!")
 
 
@@ -73,9 +73,9 @@ def test_words_that_have_changed_places(treebank):
     seen = set()
     for number in range(20):
         words = ("a", "b", "c", "d", "e", "f")
-        own = exchanged(replace(treebank[0], text=str(number), words=words))
-        assert own is not None
-        text, label = own
+        row = exchanged(replace(treebank[0], text=str(number), words=words))
+        assert row is not None
+        text, label = row
         assert (text == "a b c d e f") == (label == "kept")
         assert sorted(text.split()) == list(words)
         seen.add(label)

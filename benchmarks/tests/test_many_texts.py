@@ -12,14 +12,14 @@ def test_sentences_of_every_file_each_with_its_name(tmp_path):
         ("news", f"{long}. Is it a question?\n"),
     ):
         (tmp_path / f"{name}.txt.xz").write_bytes(lzma.compress(text.encode()))
-    found = sentences(tmp_path)
-    assert sorted(found) == [
+    rows = sentences(tmp_path)
+    assert sorted(rows) == [
         ("And a last one here!", "law"),
         ("Is it a question?", "news"),
         ("One, two three four.", "law"),
     ]
-    assert found == sentences(tmp_path)
+    assert rows == sentences(tmp_path)
     assert sentences(tmp_path, 2) == [("One, two three four. And a last one here!", "law")]
-    path = write(found[:1], tmp_path / "a.csv")
+    path = write(rows[:1], tmp_path / "a.csv")
     with open(path, encoding="utf-8") as file:
         assert file.readline() == "text,label\n"

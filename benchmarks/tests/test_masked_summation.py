@@ -32,11 +32,11 @@ def test_with_all_edges_it_is_the_star():
     from headwise.nn.encoders.star_transformer import StarTransformer
 
     part, x = star([5, 1, 9], ring=True, radial=True)
-    whole = StarTransformer(part.config).double()
-    whole.load_state_dict(part.state_dict())
-    own, other = part(x), whole(x)
-    torch.testing.assert_close(own.tokens.values, other.tokens.values)
-    torch.testing.assert_close(own.summary, other.summary)
+    complete = StarTransformer(part.config).double()
+    complete.load_state_dict(part.state_dict())
+    output, expected = part(x), complete(x)
+    torch.testing.assert_close(output.tokens.values, expected.tokens.values)
+    torch.testing.assert_close(output.summary, expected.summary)
 
 
 def test_without_radial_edges_words_hear_of_neighbours_alone():

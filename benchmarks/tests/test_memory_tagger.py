@@ -12,8 +12,8 @@ def tagged(text):
 def test_the_longest_known_span_wins():
     train = [tagged("New/B-LOC York/I-LOC Times/O"), tagged("New/B-ORG York/I-ORG Times/I-ORG York/B-LOC")]
     memory = MemoryTagger(train, "iob2")
-    (found,) = memory.predict([TaggedSentence(("the", "New", "York", "Times", "of", "York"), ())])
-    assert found == ["O", "B-ORG", "I-ORG", "I-ORG", "O", "B-LOC"]
+    (tags,) = memory.predict([TaggedSentence(("the", "New", "York", "Times", "of", "York"), ())])
+    assert tags == ["O", "B-ORG", "I-ORG", "I-ORG", "O", "B-LOC"]
 
 
 def test_spans_of_two_types_are_not_known():
@@ -27,9 +27,9 @@ def test_it_remembers_its_training_sentences(scheme):
     from headwise.metrics.tag_schemes import convert_tags
 
     text = "EU/B-ORG rejects/O German/B-MISC call/O of/O Peter/B-PER Blackburn/I-PER"
-    own = tagged(text)
-    own = TaggedSentence(own.tokens, tuple(convert_tags(own.tags, scheme)))
-    assert MemoryTagger([own], scheme).predict([own]) == [list(own.tags)]
+    sentence = tagged(text)
+    sentence = TaggedSentence(sentence.tokens, tuple(convert_tags(sentence.tags, scheme)))
+    assert MemoryTagger([sentence], scheme).predict([sentence]) == [list(sentence.tags)]
 
 
 def test_words_have_their_most_frequent_tag_and_new_ones_that_of_rare_words():

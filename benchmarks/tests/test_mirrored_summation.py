@@ -30,12 +30,12 @@ def rows(folder):
 
 
 def test_a_figure_of_all_models(bench, models, tmp_path, capsys):
-    call = [*SMALL, "--terms", "2", "8", "--results", str(tmp_path)]
+    call = [*SMALL, "--terms", "2", "8", "--runs", str(tmp_path)]
     assert bench.main(call) == 0
     assert "K 8, seed 0: MSE" in capsys.readouterr().out
-    found = rows(tmp_path)
-    assert {(row["model"], row["terms"]) for row in found} == {(m, k) for m in models.MODELS for k in "28"}
-    assert all(float(row["chance"]) == pytest.approx(7 * float(row["linear"]), rel=1e-3) for row in found)
+    runs = rows(tmp_path)
+    assert {(row["model"], row["terms"]) for row in runs} == {(m, k) for m in models.MODELS for k in "28"}
+    assert all(float(row["chance"]) == pytest.approx(7 * float(row["linear"]), rel=1e-3) for row in runs)
     drawn = (tmp_path / "mirrored_summation" / f"{NAME}.svg").read_text()
     ET.fromstring(drawn)
     assert drawn.count("<polyline") == len(models.MODELS) + 2
@@ -43,16 +43,16 @@ def test_a_figure_of_all_models(bench, models, tmp_path, capsys):
     # Once more: all from the cache, and nothing else in the files.
     assert bench.main(call) == 0
     assert "MSE" not in capsys.readouterr().out
-    assert rows(tmp_path) == found
+    assert rows(tmp_path) == runs
     # A part of it: the others stay.
-    assert bench.main([*call[:-4], "8", "--models", "hier", "--results", str(tmp_path)]) == 0
-    assert rows(tmp_path) == found
+    assert bench.main([*call[:-4], "8", "--models", "hier", "--runs", str(tmp_path)]) == 0
+    assert rows(tmp_path) == runs
     assert bench.main([*call, "--draw"]) == 0
     assert (tmp_path / "mirrored_summation" / f"{NAME}.svg").read_text() == drawn
 
 
 def test_an_interrupted_run_goes_on(bench, tmp_path, monkeypatch, capsys):
-    call = [*SMALL, "--terms", "2", "--models", "hier", "--results"]
+    call = [*SMALL, "--terms", "2", "--models", "hier", "--runs"]
     assert bench.main([*call, str(tmp_path / "whole")]) == 0
     step = bench.Run.step
     monkeypatch.setattr("benchmarks.papers.set_tasks_training.SAVE_EVERY", 0.0)
@@ -77,11 +77,11 @@ def test_an_interrupted_run_goes_on(bench, tmp_path, monkeypatch, capsys):
 
 def test_other_settings_are_other_runs(bench):
     def key(model, positions, *more):
-        asked = bench.arguments(["--positions", positions, *more])
+        options = bench.arguments(["--positions", positions, *more])
         [(name, sizes, seed), *_] = bench.jobs(
             bench.arguments([*more, "--models", model, "--positions", positions])
         )
-        return bench.settings_of(name, sizes, seed, asked)
+        return bench.settings_of(name, sizes, seed, options)
 
     assert key("flex", "none") != key("flex", "sinusoidal")
     assert key("transformer", "none") == key("transformer", "sinusoidal")
@@ -106,8 +106,8 @@ def test_every_epoch_sees_every_batch_once(bench):
 def test_the_models_of_the_paper(models, model, layers, scales):
     config = models.encoder_config(model, models.Sizes(100, 50, 10, 300, "none"))
     assert config.layers == len(config.layer_priors) == layers
-    for own in config.layer_priors:
-        assert {str(prior): list(map(str, own)).count(str(prior)) for prior in own} == scales
+    for priors in config.layer_priors:
+        assert {str(prior): list(map(str, priors)).count(str(prior)) for prior in priors} == scales
     assert config.positions == ("sinusoidal" if model == "transformer" else "none")
 
 
@@ -131,5 +131,5 @@ def test_no_png_without_cairosvg(bench, tmp_path, capsys, monkeypatch):
 
 
 def test_a_figure_that_is_not_there(bench, tmp_path, capsys):
-    assert bench.main(["--draw", "--results", str(tmp_path)]) == 2
+    assert bench.main(["--draw", "--runs", str(tmp_path)]) == 2
     assert "cannot be read" in capsys.readouterr().err

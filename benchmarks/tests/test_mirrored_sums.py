@@ -40,9 +40,9 @@ def test_the_paper_s_sizes_are_the_defaults():
 
 
 def test_seeds():
-    one, again, other = (mirrored_sums(seed, 3, terms=2, length=4)[0].values for seed in (1, 1, 2))
+    one, again, different = (mirrored_sums(seed, 3, terms=2, length=4)[0].values for seed in (1, 1, 2))
     assert one.equal(again)
-    assert not one.equal(other)
+    assert not one.equal(different)
 
 
 @pytest.mark.parametrize("terms", [1, 4, 8, 9, 12, 16])
@@ -52,7 +52,7 @@ def test_errors_by_simulation(terms):
     test = mirrored_sums(2, 6000, terms=terms, length=16, features=1)
     constant = ((test[1] - train[1].mean()) ** 2).mean().item()
     assert constant == pytest.approx(chance_error(terms, 16), rel=0.08)
-    x, z = (np.c_[own[0].values.reshape(6000, 16).numpy(), np.ones(6000)] for own in (train, test))
+    x, z = (np.c_[part[0].values.reshape(6000, 16).numpy(), np.ones(6000)] for part in (train, test))
     weights = np.linalg.lstsq(x, train[1].numpy(), rcond=None)[0]
     linear = ((z @ weights - test[1].numpy()) ** 2).mean()
     assert linear == pytest.approx(linear_error(terms, 16), rel=0.08)

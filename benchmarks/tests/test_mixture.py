@@ -45,8 +45,8 @@ def test_raw_numbers():
     mixture = Mixture.from_raw(raw, 2)
     torch.testing.assert_close(mixture.log_weights.exp(), torch.tensor([[0.25, 0.75]]))
     assert mixture.means.tolist() == [[[5, -6], [1, 2]]]
-    wanted = torch.tensor([[math.log(2), math.log(1 + math.e)], [math.log(2)] * 2])
-    torch.testing.assert_close(mixture.deviations[0], wanted, rtol=0, atol=2e-5)
+    expected = torch.tensor([[math.log(2), math.log(1 + math.e)], [math.log(2)] * 2])
+    torch.testing.assert_close(mixture.deviations[0], expected, rtol=0, atol=2e-5)
     shared = Mixture.from_raw(raw[..., :4], 2)
     assert shared.deviations.shape == (1, 2, 1)
     with pytest.raises(ConfigError, match="takes 5 numbers, or 4 with one deviation for all, got 6"):

@@ -47,15 +47,15 @@ def test_translated_sentences_are_read(wheels, capsys):
     pytest.importorskip("babel")
     from benchmarks.defaults.multilingual_sentences import program_sentences
 
-    found = program_sentences(wheels)
-    assert sorted(found["de"]) == [
+    sentences = program_sentences(wheels)
+    assert sorted(sentences["de"]) == [
         "Eine Datei wurde gelöscht",
         "Möchten Sie jetzt speichern?",
         "Viele Dateien wurden gelöscht",
     ]
-    assert found["zh"] == ["请 选择一个文件夹"]
-    assert found["fr"] == []
-    assert "da" not in found
+    assert sentences["zh"] == ["请 选择一个文件夹"]
+    assert sentences["fr"] == []
+    assert "da" not in sentences
     assert "broken.json: not read" in capsys.readouterr().out
 
 

@@ -52,29 +52,29 @@ def test_every_bag_is_tested_once_and_nothing_is_in_two_parts(bench, data):
         assert sum(map(len, ids)) == len(set().union(*ids)) == 24
         assert [bag.id for bag in fold.test] == [data.items[place].id for place in fold.places]
         assert {bag.label for bag in fold.test} == {bag.label for bag in fold.dev} == {"0", "1"}
-    other = np.concatenate([fold.places for fold in bench.folds(data.items, 1)])
-    assert list(other) != list(np.concatenate([fold.places for fold in made]))
+    reordered = np.concatenate([fold.places for fold in bench.folds(data.items, 1)])
+    assert list(reordered) != list(np.concatenate([fold.places for fold in made]))
 
 
 def test_a_table(bench, tmp_path, capsys, monkeypatch):
     call = ["--only", "musk1", "--models", "sab+pma", "rff+mean", "linear", "--seeds", "2"]
     call += ["--results", str(tmp_path)]
     assert bench.main(call) == 0
-    told = capsys.readouterr().out
-    found = json.loads((tmp_path / "multiple_instance.json").read_text())["sets"]["musk1"]
-    assert list(found) == ["sab+pma", "rff+mean", "linear"]
-    for name, own in found.items():
-        assert own["seeds"] == 2
-        assert len(own["right"]) == 24
-        assert own["accuracy"] == pytest.approx(np.mean(own["right"]), abs=1e-4)
-        assert f"| {bench.MODELS[name]} | {100 * own['accuracy']:.1f} ± " in told
-    assert found["linear"]["accuracy"] > 0.9
+    output = capsys.readouterr().out
+    results = json.loads((tmp_path / "multiple_instance.json").read_text())["sets"]["musk1"]
+    assert list(results) == ["sab+pma", "rff+mean", "linear"]
+    for name, result in results.items():
+        assert result["seeds"] == 2
+        assert len(result["right"]) == 24
+        assert result["accuracy"] == pytest.approx(np.mean(result["right"]), abs=1e-4)
+        assert f"| {bench.MODELS[name]} | {100 * result['accuracy']:.1f} ± " in output
+    assert results["linear"]["accuracy"] > 0.9
     # Once more, from the cache.
     monkeypatch.setattr(bench, "run_fold", None)
     assert bench.main(call) == 0
     assert bench.main([*call, "--table"]) == 0
     again = capsys.readouterr().out
-    assert again.count(told[told.index("\nmusk1: 24 bags") :]) == 2
+    assert again.count(output[output.index("\nmusk1: 24 bags") :]) == 2
 
 
 def test_what_is_stopped_goes_on(bench, data, tmp_path, monkeypatch):
@@ -96,10 +96,10 @@ def test_what_is_stopped_goes_on(bench, data, tmp_path, monkeypatch):
 
 
 def test_other_settings_are_other_runs(bench, data):
-    known = {
+    identities = {
         bench.identity(data, name, seed) for name in ("sab+pma", "rff+mean", "linear") for seed in (0, 1)
     }
-    assert len(known) == 6
+    assert len(identities) == 6
 
 
 def test_the_gap_between_two_models(bench):

@@ -21,14 +21,14 @@ def tree(words, choose):
 
 def below(text):
     """The trees below each node of one, itself among them, by their words."""
-    opened, found = [], {}
+    opened, subtrees = [], {}
     for place, letter in enumerate(text):
         if letter == "(":
             opened.append(place)
         elif letter == ")":
-            own = text[opened.pop() : place + 1]
-            found[" ".join(constituency_heads(own)[0])] = own
-    return found
+            subtree = text[opened.pop() : place + 1]
+            subtrees[" ".join(constituency_heads(subtree)[0])] = subtree
+    return subtrees
 
 
 @pytest.fixture
@@ -50,23 +50,25 @@ def sentences(lines):
 def test_phrases_are_the_nodes_with_their_labels_and_trees(trees):
     from benchmarks.papers.phrases import with_phrases
 
-    expected = {text: own for line in trees for text, own in below(line).items()}
-    found = with_phrases(sentences(trees), binary=False, trees=True)
-    assert {example.text for example in found} == set(expected)
-    for example in found[len(trees) :]:
-        own = expected[example.text]
-        assert example.label == own[1]
-        np.testing.assert_array_equal(example.parse, constituency_heads(own)[1])
-    assert all(own.parse is None for own in with_phrases(sentences(trees), binary=False, trees=False))
+    expected = {text: subtree for line in trees for text, subtree in below(line).items()}
+    examples = with_phrases(sentences(trees), binary=False, trees=True)
+    assert {example.text for example in examples} == set(expected)
+    for example in examples[len(trees) :]:
+        subtree = expected[example.text]
+        assert example.label == subtree[1]
+        np.testing.assert_array_equal(example.parse, constituency_heads(subtree)[1])
+    assert all(
+        example.parse is None for example in with_phrases(sentences(trees), binary=False, trees=False)
+    )
 
 
 def test_two_labels_leave_the_neutral_phrases_out(trees):
     from benchmarks.papers.phrases import with_phrases
 
-    expected = {text for line in trees for text, own in below(line).items() if own[1] != "2"}
-    found = with_phrases([], binary=True, trees=False)
-    assert {example.text for example in found} == expected
-    assert {example.label for example in found} == {"0", "1"}
+    expected = {text for line in trees for text, subtree in below(line).items() if subtree[1] != "2"}
+    examples = with_phrases([], binary=True, trees=False)
+    assert {example.text for example in examples} == expected
+    assert {example.label for example in examples} == {"0", "1"}
 
 
 def test_data_without_trees_have_no_phrases():

@@ -25,9 +25,9 @@ def test_solids(clouds):
     again, _ = clouds.solids(1, 50, points=30)
     assert points.values.equal(again.values)
     assert kinds.unique().tolist() == list(range(len(clouds.SOLIDS)))
-    each = points.values.unflatten(0, (50, 30))
-    assert each.mean(1).abs().max() < 1e-5
-    np.testing.assert_allclose(each.flatten(1).std(1, correction=0), 1, rtol=1e-5)
+    shapes = points.values.unflatten(0, (50, 30))
+    assert shapes.mean(1).abs().max() < 1e-5
+    np.testing.assert_allclose(shapes.flatten(1).std(1, correction=0), 1, rtol=1e-5)
 
 
 def test_every_solid_has_its_surface(clouds):
@@ -49,8 +49,8 @@ def test_modelnet(clouds, tmp_path):
             archive.writestr(f"ModelNet40/sofa/{part}/sofa_0001.off", SQUARE)
             archive.writestr(f"ModelNet40/bed/{part}/bed_0001.off", TRIANGLE)
         archive.writestr("ModelNet40/__MACOSX/train/x.off", "")
-    found = clouds.read_modelnet(path, 200)
-    points, kinds = found["test"]
+    parts = clouds.read_modelnet(path, 200)
+    points, kinds = parts["test"]
     assert (points.shape, kinds.tolist()) == ((2, 200, 3), [0, 1])
     bed, sofa = points
     assert not bed[:, 0].any()
@@ -59,7 +59,7 @@ def test_modelnet(clouds, tmp_path):
     assert (sofa.max(0) <= [2, 2, 0]).all()
     assert abs(sofa[:, :2].mean() - 1) < 0.1
     task = clouds.ModelNet()
-    task.data, task.kept, task.points = path, 200, 20
+    task.data, task.drawn_points, task.points = path, 200, 20
     drawn, labels = task.draw([0, 1])
     assert drawn.layout.sizes == (20,) * len(labels)
 
@@ -83,5 +83,5 @@ def test_what_follows_the_pooling_is_the_papers(clouds, name, linears):
     model = clouds.Clouds(name, 40)
     hidden = [] if model.hidden is None else [model.hidden[0]]
     after = [*hidden, *(m for m in model.sets.decoder.modules() if isinstance(m, clouds.nn.Linear))]
-    assert [own.out_features for own in after] == [256, 40][2 - linears :]
+    assert [layer.out_features for layer in after] == [256, 40][2 - linears :]
     assert clouds.ModelNet.paper.keys() == {"rff+max", "rff+pma", "isab16+max", "isab16+pma"}

@@ -39,7 +39,7 @@ def test_every_row_can_run_or_says_why_not(reproduce):
         assert len({row.name for row in table.rows}) == len(table.rows)
         for row in table.rows:
             assert sum(map(bool, (row.bench, row.command, row.bring, row.missing))) == 1
-            assert bool(row.kept) >= bool(row.command)
+            assert bool(row.results) >= bool(row.command)
             if row.command:
                 assert find_spec(row.command.split()[0])
             for task in row.tasks:
@@ -53,12 +53,12 @@ def test_every_row_can_run_or_says_why_not(reproduce):
 def test_commands_for_data_that_you_bring_lack_nothing_but_the_data(reproduce, capsys, monkeypatch):
     monkeypatch.chdir(reproduce.ROOT)
     rows = [row for table in reproduce.TABLES.values() for row in table.rows]
-    commands = [own for row in rows for own in re.findall(r"headwise (train [^;]+)", row.bring)]
+    commands = [command for row in rows for command in re.findall(r"headwise (train [^;]+)", row.bring)]
     assert len(commands) >= 30
     for command in commands:
         assert main(shlex.split(command)) == 2
         assert f"[HW101] {command.split()[1]}: no such file" in capsys.readouterr().err
-    scripts = {own for row in rows for own in re.findall(r"python -m (\S+)", row.bring)}
+    scripts = {script for row in rows for script in re.findall(r"python -m (\S+)", row.bring)}
     assert scripts == {"benchmarks.papers.set_tasks", "benchmarks.papers.translation"}
 
 
@@ -83,16 +83,16 @@ def test_a_table_runs_seed_by_seed_and_goes_on(reproduce, capsys):
         ["transformer", "seed 1"],
         ["ms-transformer", "seed 1"],
     ]
-    kept = reproduce.BENCHES["accuracy"].results.read_bytes()
+    stored = reproduce.BENCHES["accuracy"].results.read_bytes()
     assert reproduce.main(words) == 0
     assert reproduce.main(["ms-trans/table2", "--table"]) == 0
     out = capsys.readouterr().out
     assert "| ms-transformer | 1 of 1 | 100.0 ± 0.0 (2) | - | 51.90 | +50.00 (" in out
-    assert reproduce.BENCHES["accuracy"].results.read_bytes() == kept
+    assert reproduce.BENCHES["accuracy"].results.read_bytes() == stored
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["ms-trans/tabel2"], "did you mean 'ms-trans/table2'"),
         (["table6"], "did you mean 'ms-trans/table6'?"),
@@ -103,10 +103,10 @@ def test_a_table_runs_seed_by_seed_and_goes_on(reproduce, capsys):
         (["ms-trans/table2", "--seeds", "0"], "expected 1 or more"),
     ],
 )
-def test_unknown_names(reproduce, words, said, capsys):
+def test_unknown_names(reproduce, words, message, capsys):
     with pytest.raises(SystemExit):
         reproduce.main(words)
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_rows_that_are_asked_for_are_those_shown(reproduce, capsys):
@@ -116,8 +116,8 @@ def test_rows_that_are_asked_for_are_those_shown(reproduce, capsys):
 
 
 def test_the_example_of_the_help_names_rows_that_there_are(reproduce):
-    found = re.search(r"reproduce (\S+) --only (.+) --seeds", reproduce.__doc__)
-    assert {*found[2].split()} <= {row.name for row in reproduce.TABLES[found[1]].rows}
+    match = re.search(r"reproduce (\S+) --only (.+) --seeds", reproduce.__doc__)
+    assert {*match[2].split()} <= {row.name for row in reproduce.TABLES[match[1]].rows}
 
 
 def test_without_the_data_that_is_said(reproduce, monkeypatch, tmp_path, capsys):
@@ -131,7 +131,7 @@ def script(reproduce, monkeypatch, tmp_path):
     """A table of one row, whose command leaves a result for each seed, and what the command does."""
     from benchmarks.papers.reproduce_row import Row, Table
 
-    row = Row("a", command="run", kept="set_tasks/max-regression-a-*.json", seeded=True)
+    row = Row("a", command="run", results="set_tasks/max-regression-a-*.json", seeded=True)
     monkeypatch.setitem(reproduce.TABLES, "made/table", Table("Made", (row,)))
     monkeypatch.setattr("benchmarks.papers.reproduce_kept.RESULTS", tmp_path)
     (tmp_path / "set_tasks").mkdir()
@@ -180,9 +180,9 @@ def test_a_run_that_was_stopped_goes_on(reproduce, script, tmp_path, capsys):
 def test_a_command_that_fails_is_told(reproduce, script, capsys):
     script("raise SystemExit(3)")
     assert reproduce.main(["made/table", "--seeds", "1"]) == 1
-    said = capsys.readouterr()
-    assert "a: the command ended with 3" in said.err
-    assert "- a: not measured yet: python -m run" in said.out
+    captured = capsys.readouterr()
+    assert "a: the command ended with 3" in captured.err
+    assert "- a: not measured yet: python -m run" in captured.out
 
 
 def test_a_command_is_asked_to_stop_once_and_waited_for(reproduce, script, tmp_path, capsys):
@@ -263,7 +263,7 @@ def test_published_numbers_are_those_of_the_papers(reproduce):
     """MS-Trans Table 3's printed averages; two of them are not those of its rows."""
     from benchmarks.papers.accuracy import PAPER
 
-    domains = [own for task, own in PAPER.items() if task.startswith("mtl16/")]
-    means = {name: sum(own[name] for own in domains) / 16 for name in domains[0]}
+    domains = [accuracies for task, accuracies in PAPER.items() if task.startswith("mtl16/")]
+    means = {name: sum(accuracies[name] for accuracies in domains) / 16 for name in domains[0]}
     printed = {"ms-transformer": 86.34, "transformer": 82.78, "bilstm": 84.25, "s-lstm": 85.62}
     assert {name: round(means[name], 2) for name in printed} == printed

@@ -21,8 +21,8 @@ def test_what_is_read_fits_what_begins_with_it(encoder, more, monkeypatch, tmp_p
     with pytest.raises(
         ConfigError, match=f"reviews-{encoder}{'-more' * more} is not there.*reviews_encoder"
     ):
-        bench.former(system)
-    assert bench.former(encoder) is None
+        bench.previous_model(system)
+    assert bench.previous_model(encoder) is None
 
 
 def test_texts_of_dev_and_test_are_not_read_and_training_texts_only_if_asked(monkeypatch, tmp_path):
@@ -32,8 +32,8 @@ def test_texts_of_dev_and_test_are_not_read_and_training_texts_only_if_asked(mon
     made = accuracy.task_of([Example("train", "0")], [Example("dev", "0")], [Example("test", "0")])
     monkeypatch.setattr(accuracy.Accuracy, "load", lambda self, task: made)
     monkeypatch.setattr(accuracy, "read_imdb", lambda part, label: [Example("a film", label)])
-    given = ["one  text", "dev", "Test", "one text", "don't"]
-    monkeypatch.setattr(reviews_encoder, "reviews", lambda: iter(given))
+    lines = ["one  text", "dev", "Test", "one text", "don't"]
+    monkeypatch.setattr(reviews_encoder, "reviews", lambda: iter(lines))
     reviews_encoder.write_texts(tmp_path / "a.txt")
     assert (tmp_path / "a.txt").read_text().splitlines() == ["one text", "one text", "do n't"]
     reviews_encoder.write_texts(tmp_path / "b.txt", more=True)

@@ -17,14 +17,14 @@ def result(value=0.5):
 def run(monkeypatch, tmp_path):
     from benchmarks.common.runs import Run, recipe_of
 
-    return lambda **other: Run(
+    return lambda **fields: Run(
         **{
             "task": "set/a",
             "system": "one + two",
             "seed": 0,
             "recipe": recipe_of(SMALL),
             "data": ["1", "2"],
-            **other,
+            **fields,
         }
     )
 
@@ -32,8 +32,8 @@ def run(monkeypatch, tmp_path):
 def test_jobs_go_seed_by_seed_and_skip_what_is_not_random():
     from benchmarks.common.runs import jobs
 
-    found = list(jobs(["a", "b"], ["model", "linear"], 2, ["linear"]))
-    assert found == [
+    ordered = list(jobs(["a", "b"], ["model", "linear"], 2, ["linear"]))
+    assert ordered == [
         ("a", "model", 0),
         ("a", "linear", 0),
         ("b", "model", 0),
@@ -60,10 +60,10 @@ def test_what_is_known_is_not_run_again(run, tmp_path, capsys):
     assert len(done) == len(set(done)) == 4
     assert not [path for path in (tmp_path / "cache").iterdir() if path.is_dir()]  # the states are gone
     assert "set/a, one + two, seed 1" in capsys.readouterr().out
-    found = collect(["set/a"], ["one + two"], lambda *_: changed, results)
-    assert [own["recipe"]["train"]["epochs"] for own in found["set/a"]["one + two"]] == [3]
-    found = collect(["set/a"], ["one + two"], lambda *_: recipe_of(SMALL), results)
-    assert [own["seed"] for own in found["set/a"]["one + two"]] == [0, 0, 1]
+    by_task = collect(["set/a"], ["one + two"], lambda *_: changed, results)
+    assert [stored["recipe"]["train"]["epochs"] for stored in by_task["set/a"]["one + two"]] == [3]
+    by_task = collect(["set/a"], ["one + two"], lambda *_: recipe_of(SMALL), results)
+    assert [stored["seed"] for stored in by_task["set/a"]["one + two"]] == [0, 0, 1]
 
 
 def test_an_interrupted_run_finds_its_state_again(run, tmp_path):
@@ -122,8 +122,10 @@ def bench(monkeypatch, tmp_path):
                 os.kill(os.getpid(), signal.SIGTERM)
             return result()
 
-        def show(self, found):
-            print({task: {s: len(own) for s, own in systems.items()} for task, systems in found.items()})
+        def show(self, by_task):
+            print(
+                {task: {s: len(runs) for s, runs in systems.items()} for task, systems in by_task.items()}
+            )
 
     monkeypatch.setattr("benchmarks.common.runs.DATA", tmp_path)
     return Small(tmp_path / "small.jsonl")
@@ -153,16 +155,16 @@ def test_the_table_never_writes_and_needs_no_data(bench, monkeypatch, tmp_path, 
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--systems", "onne"], "unknown system 'onne'; did you mean one?"),
         (["--only", "zzz"], "unknown data set 'zzz'; expected one of a, b"),
     ],
 )
-def test_unknown_names(bench, words, said, capsys):
+def test_unknown_names(bench, words, message, capsys):
     with pytest.raises(SystemExit, match="2"):
         bench.main("", words)
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_sigterm_ends_it_with_a_sentence(bench, capsys):
@@ -175,6 +177,6 @@ def test_judged_by_hand():
     from benchmarks.common.runs import judged, marks
 
     right, leaked = np.array([True, False, True, True]), np.array([False, False, True, False])
-    found = judged(right, leaked)
-    assert (found["test"], found["test_fresh"]) == (0.75, 2 / 3)
-    assert marks(found).tolist() == [1, 0, 1, 1]
+    scores = judged(right, leaked)
+    assert (scores["test"], scores["test_fresh"]) == (0.75, 2 / 3)
+    assert marks(scores).tolist() == [1, 0, 1, 1]

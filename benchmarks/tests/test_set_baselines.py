@@ -41,7 +41,7 @@ def test_equivariant_layers_by_hand(set_model, kind):
     for rows, got in zip(x, model(x), strict=True):
         for layer in model.encoder:
             pooled = rows.mean(0) if kind == "mean" else rows.max(0).values
-            rows = layer.own(rows) + layer.whole(pooled)
+            rows = layer.element_layer(rows) + layer.pool_layer(pooled)
             rows = rows if layer.last else rows.relu()
         torch.testing.assert_close(model.decoder(rows.mean(0)).reshape(3, 5), got)
     assert [layer.last for layer in model.encoder] == [False, False, False, True]

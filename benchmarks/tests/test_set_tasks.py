@@ -53,29 +53,29 @@ def same(a, b):
 )
 def test_a_short_run(bench, task, model, metrics, tmp_path, capsys):
     assert bench.main([task, "--model", model, "--steps", "2", "--results", str(tmp_path)]) == 0
-    found = result(tmp_path, f"{task}-{model}-0")
-    assert found["steps"] == found["curve"][-1]["step"] == 2
-    assert found["finished"]
-    assert found["scores"].keys() == metrics
-    known = task in ("max-regression", "mixture", "unique-characters")
-    assert found["paper"].keys() == (metrics if known else set())
-    assert found["parameters"] > 10_000
+    stored = result(tmp_path, f"{task}-{model}-0")
+    assert stored["steps"] == stored["curve"][-1]["step"] == 2
+    assert stored["finished"]
+    assert stored["scores"].keys() == metrics
+    published = task in ("max-regression", "mixture", "unique-characters")
+    assert stored["paper"].keys() == (metrics if published else set())
+    assert stored["parameters"] > 10_000
     if task == "mixture":
-        assert found["scores"]["LL1"] > found["scores"]["LL0"]
-        assert found["references"]["oracle"]["LL0"] == pytest.approx(-1.47, abs=0.05)
+        assert stored["scores"]["LL1"] > stored["scores"]["LL0"]
+        assert stored["references"]["oracle"]["LL0"] == pytest.approx(-1.47, abs=0.05)
     elif task == "max-regression":
-        assert found["references"]["best constant guess"]["error"] == pytest.approx(14.5, abs=2)
+        assert stored["references"]["best constant guess"]["error"] == pytest.approx(14.5, abs=2)
     picture = (tmp_path / "set_tasks" / f"{task}-{model}-0.svg").read_text()
     assert picture.count("<polyline") == len(metrics)
     assert model in picture
-    assert ("paper" in capsys.readouterr().out) == known
+    assert ("paper" in capsys.readouterr().out) == published
     bench.main(["--table", "--results", str(tmp_path)])
     [row] = [
         line
         for line in capsys.readouterr().out.splitlines()
         if line.startswith(f"| {model} ") and "| 1 |" in line
     ]
-    assert f"{found['scores'][min(metrics)]:.4f}" in row
+    assert f"{stored['scores'][min(metrics)]:.4f}" in row
 
 
 def test_more_steps_later_are_the_same_as_at_once(bench, tmp_path):
@@ -205,11 +205,11 @@ def test_features_that_were_brought(bench, tmp_path, capsys):
     task = bench.TASKS["cifar100"]
     task.__dict__.pop("images", None)
     assert bench.main([*call, "--data", str(path), "--model", "rff+pma"]) == 0
-    found = result(tmp_path, "cifar100-rff+pma-0")
-    assert found["paper"] == {"ARI0": 0.7612, "ARI1": 0.767}
-    assert -0.2 < found["scores"]["ARI0"] <= 1
+    stored = result(tmp_path, "cifar100-rff+pma-0")
+    assert stored["paper"] == {"ARI0": 0.7612, "ARI1": 0.767}
+    assert -0.2 < stored["scores"]["ARI0"] <= 1
     points, labels = task.draw([3], 2)
-    assert {len(set(own)) for own in np.split(labels, np.cumsum(points.layout.sizes)[:-1])} == {4}
+    assert {len(set(part)) for part in np.split(labels, np.cumsum(points.layout.sizes)[:-1])} == {4}
     task.__dict__.pop("images", None)
     path.write_bytes(b"no archive")
     assert bench.main([*call, "--data", str(path), "--model", "rff+pma"]) == 2

@@ -51,8 +51,8 @@ def test_encoders(data, tmp_path, capsys):
     out = capsys.readouterr().out
     assert "MS-Trans / floor, sorted: mean of 2 domains" in out
     assert "padded Transformer / MS-Trans, random: imdb" in out
-    found = json.loads(path.read_text())["encoders"]
-    assert set(found["details"]["ms_per_batch_of_128"]) == {"sorted", "random"}
+    part = json.loads(path.read_text())["encoders"]
+    assert set(part["details"]["ms_per_batch_of_128"]) == {"sorted", "random"}
     picture = ElementTree.parse(tmp_path / "speed-figure4.svg")  # well-formed
     shown = "".join(picture.getroot().itertext())
     assert "IMDB" in shown
@@ -105,10 +105,10 @@ def test_parts_that_did_not_run_stay_in_the_file(tmp_path):
     path = tmp_path / "speed.json"
     for name in ("a", "b"):
         speed_table.save(path, {}, {name: Result([Row(name, 1 / 3, ">= 1")], {"x": [2 / 3]}, [])})
-    found = json.loads(path.read_text())
-    assert set(found) == {"a", "b"}
-    assert found["a"]["rows"][0]["met"] is False
-    assert found["a"]["details"] == {"x": [0.66667]}
+    parts = json.loads(path.read_text())
+    assert set(parts) == {"a", "b"}
+    assert parts["a"]["rows"][0]["met"] is False
+    assert parts["a"]["details"] == {"x": [0.66667]}
 
 
 def test_skips_without_data(tmp_path, monkeypatch, capsys):
@@ -145,9 +145,9 @@ def test_a_sample_has_a_batch_of_each_domain():
 
     full = {name: [TextBatch(name, ((str(n),),) * 128) for n in range(3)] for name in "abcd"}
     full["a"].append(TextBatch("a", (("x",),)))
-    found = sampled(full, whole=("a",), middle=("c",))
-    assert found["a"] == full["a"]
-    assert [found[name] for name in "bcd"] == [full["b"][1:2], full["c"][1:2], full["d"][:1]]
+    sample = sampled(full, complete=("a",), middle=("c",))
+    assert sample["a"] == full["a"]
+    assert [sample[name] for name in "bcd"] == [full["b"][1:2], full["c"][1:2], full["d"][:1]]
 
 
 def test_texts_to_time_are_picked_evenly_with_the_longest():
@@ -174,13 +174,13 @@ def test_padded_rivals_agree_with_headwise():
             getattr(unfused, name).load_state_dict(getattr(mine.attention, name).state_dict())
         for name in ("up", "down", "norm1", "norm2"):
             getattr(unfused, name).load_state_dict(getattr(mine, name).state_dict())
-        own = [getattr(mine.attention, name) for name in names]
+        projections = [getattr(mine.attention, name) for name in names]
         with torch.no_grad():
-            fused.self_attn.in_proj_weight.copy_(torch.cat([part.weight for part in own]))
-            fused.self_attn.in_proj_bias.copy_(torch.cat([part.bias for part in own]))
+            fused.self_attn.in_proj_weight.copy_(torch.cat([part.weight for part in projections]))
+            fused.self_attn.in_proj_bias.copy_(torch.cat([part.bias for part in projections]))
         fused.self_attn.out_proj.load_state_dict(mine.attention.out.state_dict())
-        for name, other in (("up", "linear1"), ("down", "linear2"), ("norm1", "norm1"), ("norm2", "norm2")):
-            getattr(fused, other).load_state_dict(getattr(mine, name).state_dict())
+        for name, key in (("up", "linear1"), ("down", "linear2"), ("norm1", "norm1"), ("norm2", "norm2")):
+            getattr(fused, key).load_state_dict(getattr(mine, name).state_dict())
     x = Ragged.from_lengths(torch.randn(9, 8), [4, 2, 3])
     rows, keep = x.to_padded()
     with torch.inference_mode():
@@ -198,19 +198,19 @@ def test_a_rival_reads_and_writes_the_same_file(tmp_path):
     assert first_texts(tmp_path, 6, 6) == tmp_path / "texts-6.csv"
     assert rival(tfidf(read_csv(source)), source, target)() > 0
     with open(target, newline="", encoding="utf-8") as file:
-        found = list(csv.DictReader(file))
-    assert [row["prediction"] for row in found] == ["1", "0", "1", "0", "1"]
-    assert found[1]["text"] == 'a "bad",\nfilm'
+        rows = list(csv.DictReader(file))
+    assert [row["prediction"] for row in rows] == ["1", "0", "1", "0", "1"]
+    assert rows[1]["text"] == 'a "bad",\nfilm'
 
 
 def test_predict_is_compared_with_the_linear_model_alone():
     from benchmarks.speed.speed_predict import MODELS, rows
 
-    linear, *others = MODELS
-    paper = others[-1]
+    linear, *models = MODELS
+    paper = models[-1]
     speeds = {linear: 100.0, paper: 50.0, "MiniLM + logistic regression": 5.0}
-    found = {row.what: (row.value, row.met) for row in rows(speeds)}
-    assert found == {
+    ratios = {row.what: (row.value, row.met) for row in rows(speeds)}
+    assert ratios == {
         f"predict, csv to csv: {linear} / MiniLM + logistic regression, texts/s": (20.0, True),
         **{f"predict, csv to csv: {name}": (speed, None) for name, speed in speeds.items()},
     }

@@ -59,7 +59,7 @@ def test_the_least_favourable_length_counts():
             "milliseconds": times,
         }
 
-    found = rows([case(128, 0.1), case(1024, 6.0), case(4096, 3.0), case(16384, None)])
-    assert [(row.value, row.bar) for row in found] == [(1.5, ">= 1.2"), (0.5, "")]
-    assert found[0].what.endswith("narrow, bfloat16, forward; least of 1,024 to 4,096 words, at 4,096")
+    table_rows = rows([case(128, 0.1), case(1024, 6.0), case(4096, 3.0), case(16384, None)])
+    assert [(row.value, row.bar) for row in table_rows] == [(1.5, ">= 1.2"), (0.5, "")]
+    assert table_rows[0].what.endswith("narrow, bfloat16, forward; least of 1,024 to 4,096 words, at 4,096")
     assert [row.value for row in rows([case(128, 1.0), case(256, 4.0)])] == [2.0, 0.5]

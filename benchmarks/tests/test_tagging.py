@@ -18,9 +18,9 @@ def test_table_of_what_was_measured(tagging, tmp_path, capsys):
         ("wnut17", "ms-transformer", 0, 0.4),
     )
     for name, system, seed, score in runs:
-        found = {"test": score, "seconds": 60.0, "encoder_parameters": 1000, "coverage": 99.0}
+        result = {"test": score, "seconds": 60.0, "encoder_parameters": 1000, "coverage": 99.0}
         recipe = recipe_of(tagging.layers(name, system))
-        kept_run(Run(name, system, seed, recipe, []), lambda _, found=found: found, tagging.results)
+        kept_run(Run(name, system, seed, recipe, []), lambda _, result=result: result, tagging.results)
     capsys.readouterr()
     assert tagging.main("", ["--table", "--only", "conll2003"]) == 0
     out = capsys.readouterr().out

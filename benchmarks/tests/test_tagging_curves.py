@@ -47,7 +47,7 @@ def test_drawn_sentences_keep_their_order_and_differ_by_seed():
     assert first == again
     assert first != second
     assert first == sorted(first, key=SENTENCES.index)
-    assert len({own.tokens for own in first}) == 50
+    assert len({sentence.tokens for sentence in first}) == 50
     assert drawn(SENTENCES, 900, 3) == SENTENCES
 
 
@@ -79,13 +79,13 @@ def test_networks_have_half_the_width_and_neither_crf_nor_characters(system):
 
 
 def test_systems_of_one_network_differ_in_where_heads_look_alone():
-    alike = []
+    remaining = []
     for system in ("ms-transformer", "ms-directions", "ms-full-windows", POSITIONS):
         settings = build_config(*TaggingCurves().layers("wnut17@250", system)).to_json()
         for name in ("scales", "priors", "positions"):
             settings["encoder"].pop(name)
-        alike.append(settings)
-    assert all(settings == alike[0] for settings in alike)
+        remaining.append(settings)
+    assert all(settings == remaining[0] for settings in remaining)
 
 
 def test_each_seed_is_trained_on_its_own_sentences(tmp_path, monkeypatch):
@@ -101,7 +101,7 @@ def test_each_seed_is_trained_on_its_own_sentences(tmp_path, monkeypatch):
     monkeypatch.setattr(TaggingCurves, "measure", measure)
     for seed in (0, 1, 0):
         bench.run("wnut17@250", "bilstm", seed)
-    assert [own[:2] for own in read] == [[250, DEV]] * 2  # the last is in the file
+    assert [record[:2] for record in read] == [[250, DEV]] * 2  # the last is in the file
     assert read[0][2] != read[1][2]
     assert read[0][3] == read[1][3]
 

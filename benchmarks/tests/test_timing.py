@@ -106,7 +106,7 @@ def test_encoders_that_need_trees_get_some(encoder):
     assert min(speed.forward, speed.training) > 0
     _, heads = random_batch(encoder, 8, 20, 3)
     assert heads is not None
-    assert [len(own) for own in heads] == spread_lengths(20, 3)
+    assert [len(text_heads) for text_heads in heads] == spread_lengths(20, 3)
     chain = MSSAN(MSSANConfig(width=8, heads=6, head_size=2, feedforward=8, tree_fallback="word"))
     assert random_batch(chain, 8, 20, 3)[1] is None
 
@@ -130,7 +130,7 @@ def test_systems_take_turns():
     systems = {name: lambda name=name: calls.append(name) for name in "ab"}
     times = interleaved(systems, 2, warm_up=1)
     assert calls == ["a", "b"] * 3
-    assert {name: len(own) for name, own in times.items()} == {"a": 2, "b": 2}
+    assert {name: len(rounds) for name, rounds in times.items()} == {"a": 2, "b": 2}
 
 
 def test_the_floor_is_of_matrix_products(monkeypatch):

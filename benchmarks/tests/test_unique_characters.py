@@ -23,7 +23,7 @@ def test_sets(characters):
 
 
 def test_training_and_test_have_other_characters(characters):
-    train, test = (characters.control_points(own) for own in (characters.TRAIN, characters.TEST))
+    train, test = (characters.control_points(part) for part in (characters.TRAIN, characters.TEST))
     assert (len(train), len(test)) == (1200, 423)
     assert not np.isin(test.reshape(-1), train.reshape(-1)).any()
 

