@@ -5,8 +5,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-SOURCE = Path(__file__).parents[1] / "src" / "headwise"
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "headwise"
 FILES = sorted(SOURCE.rglob("*.py"))
+SCRIPTS = sorted(path for folder in ("benchmarks", "docs", "fuzz") for path in (ROOT / folder).rglob("*.py"))
 
 EMPTY = frozenset(
     [
@@ -36,8 +38,8 @@ EMPTY = frozenset(
 """Words that say nothing as names."""
 
 ALLOWED = {
-    "nn/encoders/s_lstm.py": {"near"},  # in the weights of saved models
-    "nn/task_layers/layer_configs.py": {"kept"},  # in the configuration of saved models
+    "src/headwise/nn/encoders/s_lstm.py": {"near"},  # in the weights of saved models
+    "src/headwise/nn/task_layers/layer_configs.py": {"kept"},  # in the configuration of saved models
 }
 """Empty words that may stand as names, by file. This list may only shrink."""
 
@@ -72,8 +74,8 @@ def empty_words(tree: ast.AST) -> list[tuple[str, int]]:
 
 def test_no_name_is_an_empty_word():
     wrong, used = [], defaultdict(set)
-    for path in FILES:
-        place = str(path.relative_to(SOURCE))
+    for path in (*FILES, *SCRIPTS):
+        place = path.relative_to(ROOT).as_posix()
         for name, line in empty_words(ast.parse(path.read_text("utf-8"))):
             used[place].add(name)
             if name not in ALLOWED.get(place, ()):

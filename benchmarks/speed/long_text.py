@@ -3,7 +3,7 @@
     python -m benchmarks.speed.long_text [--only star-transformer ...] [--words 10000 100000 1000000]
 
 What is timed is what a classifier says of a text that is given as a string: words, vectors, encoder in its
-windows, readout. Weights are random, sizes small (width 64, two layers), one thread. Each result is a
+windows, readout. Weights are random, sizes small (width 64, two layers), one thread. Each measurement is a
 line of results/long_text.jsonl; the table shows the last of each.
 """
 

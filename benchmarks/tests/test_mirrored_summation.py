@@ -30,7 +30,7 @@ def rows(folder):
 
 
 def test_a_figure_of_all_models(bench, models, tmp_path, capsys):
-    call = [*SMALL, "--terms", "2", "8", "--runs", str(tmp_path)]
+    call = [*SMALL, "--terms", "2", "8", "--results", str(tmp_path)]
     assert bench.main(call) == 0
     assert "K 8, seed 0: MSE" in capsys.readouterr().out
     runs = rows(tmp_path)
@@ -45,14 +45,14 @@ def test_a_figure_of_all_models(bench, models, tmp_path, capsys):
     assert "MSE" not in capsys.readouterr().out
     assert rows(tmp_path) == runs
     # A part of it: the others stay.
-    assert bench.main([*call[:-4], "8", "--models", "hier", "--runs", str(tmp_path)]) == 0
+    assert bench.main([*call[:-4], "8", "--models", "hier", "--results", str(tmp_path)]) == 0
     assert rows(tmp_path) == runs
     assert bench.main([*call, "--draw"]) == 0
     assert (tmp_path / "mirrored_summation" / f"{NAME}.svg").read_text() == drawn
 
 
 def test_an_interrupted_run_goes_on(bench, tmp_path, monkeypatch, capsys):
-    call = [*SMALL, "--terms", "2", "--models", "hier", "--runs"]
+    call = [*SMALL, "--terms", "2", "--models", "hier", "--results"]
     assert bench.main([*call, str(tmp_path / "whole")]) == 0
     step = bench.Run.step
     monkeypatch.setattr("benchmarks.papers.set_tasks_training.SAVE_EVERY", 0.0)
@@ -131,5 +131,5 @@ def test_no_png_without_cairosvg(bench, tmp_path, capsys, monkeypatch):
 
 
 def test_a_figure_that_is_not_there(bench, tmp_path, capsys):
-    assert bench.main(["--draw", "--runs", str(tmp_path)]) == 2
+    assert bench.main(["--draw", "--results", str(tmp_path)]) == 2
     assert "cannot be read" in capsys.readouterr().err
