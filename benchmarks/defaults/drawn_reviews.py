@@ -32,8 +32,8 @@ def drawn(texts: int) -> Iterator[tuple[str, str]]:
     generator = random.Random(0)
     for _ in range(texts):
         label = generator.choice([*sentences])
-        parts, words, wanted = [], 0, generator.choice(lengths)
-        while words < wanted:
+        parts, words, length = [], 0, generator.choice(lengths)
+        while words < length:
             parts.append(generator.choice(sentences[label]))
             words += parts[-1].count(" ") + 1
         yield " ".join(parts), label
