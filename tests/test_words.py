@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "headwise"
 FILES = sorted(SOURCE.rglob("*.py"))
-SCRIPTS = sorted(path for folder in ("benchmarks", "docs", "fuzz") for path in (ROOT / folder).rglob("*.py"))
+SCRIPTS = sorted(path for place in ("benchmarks", "docs", "fuzz") for path in (ROOT / place).rglob("*.py"))
 
 EMPTY = frozenset(
     [
