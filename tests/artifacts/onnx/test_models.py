@@ -65,7 +65,7 @@ def test_headwise_computes_what_onnxruntime_does(row, written, pair_of, texts, m
 
 
 @pytest.mark.parametrize(
-    "row", ["ms-transformer, no node, positions", "transformer, decays", "bilstm, two layers"]
+    "row", ["ms-transformer, no node, positions", "transformer, priors", "bilstm, two layers"]
 )
 def test_other_networks_are_left_to_onnxruntime(row, written):
     _, folder = written(row)
