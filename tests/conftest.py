@@ -196,7 +196,7 @@ def pytest_collection_modifyitems(items):
 def pytest_collection_finish():
     gc.freeze()
     gc.enable()
-    gc.set_threshold(20_000, 20, 20)  # graphs of torch are many objects that stay: a look at them is dear
+    gc.set_threshold(100_000, 20, 20)  # graphs of torch are many objects that stay: a look at them is dear
 
 
 def pytest_unconfigure():

@@ -89,19 +89,29 @@ def test_messages_in_a_file_need_no_rich():
     assert done.stderr == "warning some\\x1b" + " words" * 40 + "\n"
 
 
-def test_training_needs_no_optional_library():
-    loaded = fresh(
-        "import sys, headwise.training.fit; print(*{name.split('.')[0] for name in sys.modules})"
-    )
-    assert not {"transformers", "datasets", "spacy", "onnx", "matplotlib", "pandas"} & set(loaded.split())
+UPDATE = """
+import torch
+from headwise.training.optimizer import AdamW
+weight = torch.ones(2, requires_grad=True)
+optimizer = AdamW([{"params": [weight], "lr": 0.1, "weight_decay": 0.0}])
+weight.sum().backward()
+optimizer.step()
+optimizer.zero_grad()
+"""
 
 
-def test_predicting_loads_nothing_that_only_training_needs():
-    loaded = fresh(
+def test_predicting_loads_nothing_for_training_and_training_no_optional_library_and_no_compiler():
+    code = (
         "import sys, headwise.app.workflows.predict, headwise.nn.networks.text_models; print(*sys.modules)"
-    ).split()
-    assert "headwise.nn.networks.linear_members" in loaded
-    assert not {"sklearn", "scipy.stats", "scipy.optimize", "torch._dynamo"} & set(loaded)
+    )
+    code += f"\nimport headwise.training.fit{UPDATE}print(*sys.modules)"
+    predicting, training = map(str.split, fresh(code).splitlines())
+    assert "headwise.nn.networks.linear_members" in predicting
+    assert not {"sklearn", "scipy.stats", "scipy.optimize", "torch._dynamo"} & set(predicting)
+    libraries = {name.split(".")[0] for name in training}
+    assert {"headwise", "torch"} <= libraries
+    assert not {"transformers", "datasets", "spacy", "onnx", "matplotlib", "pandas"} & libraries
+    assert "torch._dynamo" not in training  # an update would load it
 
 
 def test_predicting_texts_loads_nothing_of_other_tasks():

@@ -225,8 +225,9 @@ def test_a_text_of_five_megabytes(write, name, takes_under):
         "a.txt": f"1 {long}\n0 b\n",
     }
     path = write(name, lines[name])
-    assert [example.text for example in read_examples(path).items] == [long, "b"]
-    assert takes_under(5, lambda: read_examples(path))
+    results = []
+    assert takes_under(5, lambda: results.append(read_examples(path)))
+    assert [example.text for example in results[0].items] == [long, "b"]
 
 
 def test_unknown_labels_are_located(write, fails):

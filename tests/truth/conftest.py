@@ -306,7 +306,7 @@ class Truth:
     def fresh(self, task: str, sure: float) -> Path:
         """A file of new items that are drawn in the same way."""
         if (task, sure) not in self._fresh:
-            self._fresh[task, sure] = self.file(task, drawn(task, 1_000, 77_777, sure))
+            self._fresh[task, sure] = self.file(task, drawn(task, 600, 77_777, sure))
         return self._fresh[task, sure]
 
     def best(self, task: str, sure: float) -> float:

@@ -145,7 +145,7 @@ PADDED_ONLY = (
     *("transformer", "bilstm", "ms-san, learned positions"),
     *("star-transformer, zeros", "set-transformer, no points"),
 )
-"""Rows that are not exported: all operators of their graphs are in those of other rows, pairs and taggers."""
+"""Rows that are not exported: all their operators are in the graphs of other rows, pairs and taggers."""
 EXPORTED = tuple(row for row in ROWS if row not in PADDED_ONLY)
 
 

@@ -16,6 +16,9 @@ LEFT_OUT = {
     # A file of texts and numbers may hold labels that are numbers; the last two read any text.
     "test_the_task_is_found_out_from_the_file": ("regress", "pair-score", "language-model", "masked-words"),
     "test_one_text_is_not_taken_for_its_letters": ("bags", "language-model", "masked-words"),
+    # Its model is that of pair, its objective that of regress.
+    "test_a_training_that_was_stopped_and_resumed_is_the_same": ("pair-score",),
+    "test_folds_and_refit_are_done_or_refused": ("pair-score",),
 }
 
 
