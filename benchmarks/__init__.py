@@ -1,4 +1,4 @@
-"""Measurements of headwise: a project beside the package, which the package does not import."""
+"""Measurements of headwise: a project of its own, which the package does not import."""
 
 import os
 from pathlib import Path

@@ -1,6 +1,6 @@
 """Write the tables in the docs that come from the code: `python docs/make_tables.py`.
 
-A table stands between `<!-- table: name -->` and `<!-- end -->`; a test checks that all are up to date.
+A table is between `<!-- table: name -->` and `<!-- end -->`; a test checks that all are up to date.
 """
 
 import csv
@@ -119,7 +119,7 @@ def heads() -> str:
 
 
 def set_tasks() -> str:
-    """What benchmarks/papers/set_tasks.py has measured, beside the paper: a row for each score."""
+    """What benchmarks/papers/set_tasks.py has measured, and the paper's scores: a row for each score."""
     rows = []
     for path in sorted((RESULTS / "set_tasks").glob("*.json")):
         run = json.loads(path.read_text(encoding="utf-8"))
@@ -168,7 +168,7 @@ def number(row: dict[str, Any]) -> str:
 
 
 def bar(row: dict[str, Any]) -> str:
-    """What is asked for, and whether it is met."""
+    """The target, and whether it is met."""
     return f"{row['bar']}, {'met' if row['met'] else '**not met**'}" if row["bar"] else "-"
 
 
@@ -452,7 +452,7 @@ def default_results(name: str) -> str:
 
 
 def label_sets() -> str:
-    """Scores of benchmarks/defaults/label_sets.py: label sets, beside linear SVMs."""
+    """Scores of benchmarks/defaults/label_sets.py: label sets, compared with linear SVMs."""
     from benchmarks.defaults.label_sets import scores_table
 
     scores = "micro_f1", "macro_f1"

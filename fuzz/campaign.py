@@ -1,6 +1,6 @@
 """A campaign of attacks: resumable, within a budget of time, with a corpus that grows.
 
-What was tried, and what failed, is kept in a folder: `state.json` (how many inputs of each kind, which
+Inputs and failures are stored in a folder: `state.json` (how many inputs of each kind, which
 outcomes), `corpus/` (inputs that brought about an outcome that was new: an error from another line) and
 `failures/` (inputs that must not do what they did, each with its traceback). Each session adds a line to a
 file of results, which is never rewritten.
@@ -38,7 +38,7 @@ class Campaign:
     """What was tried and what failed.
 
     Args:
-        folder: Where it is kept.
+        folder: Of inputs and failures.
         seed: Of this session; by default one that no session before had.
     """
 

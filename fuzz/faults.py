@@ -1,4 +1,4 @@
-"""Kill trainings and predictions of every task at random, go on with --resume, and compare bits.
+"""Kill training runs and predictions of every task at random, resume them, and compare bits.
 
     python fuzz/faults.py --seconds 600 --folder build/faults [--cold]
 
@@ -132,8 +132,8 @@ class Target:
         command: The command.
         folder: Where it works.
         result: The file that it ends with, and that is compared.
-        output: What it is told to write to.
-        whole: The file as it should be.
+        output: The path that it writes to.
+        expected: The content of an uninterrupted file.
         seconds: How long the command takes.
         touches: How many files it touches.
         cold: See above.
@@ -181,7 +181,7 @@ class Target:
 
 
 def last(folder: Path) -> str:
-    """The end of what its commands have said."""
+    """The last lines of its commands' output."""
     return (folder / "log").read_text(errors="replace")[-600:]
 
 

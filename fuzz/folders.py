@@ -1,4 +1,4 @@
-"""Attacks on what reads model folders, states of trainings, outputs to go on with, and command lines."""
+"""Attacks on what reads model folders, states of training runs, outputs to resume, and command lines."""
 
 import json
 import os
@@ -64,7 +64,7 @@ class Sound:
         folder: Where it is.
         new: A file to predict.
         files: The contents of its files by name.
-        says: What its model says of the file.
+        says: Its model's predictions for the file.
     """
 
     folder: Path
@@ -91,7 +91,7 @@ class Sound:
 
 
 def says(model: Any, new: Path) -> Iterator[str]:
-    """What a model says of a file, as it is written down."""
+    """A model's predictions for a file, as text."""
     task = find_task(model.config.task)
     kind = task.item_type_for(model.config)
     if task.predictor is None:
@@ -171,7 +171,7 @@ def _replacement(
 
 
 def _other_weights(before: bytes, chance: random.Random) -> bytes:
-    """Weights of which the header says something else, or with numbers that are huge or none."""
+    """Weights with another header, or with numbers that are huge or not finite."""
     size = int.from_bytes(before[:8], "little")
     head, numbers = before[8 : 8 + size], bytearray(before[8 + size :])
     if chance.random() < 0.5:
@@ -186,8 +186,8 @@ def _other_weights(before: bytes, chance: random.Random) -> bytes:
 
 
 def attack_output(campaign: Campaign, sounds: list[Sound], wholes: dict[str, bytes]) -> None:
-    """An unfinished output that is gone on with: cut off anywhere, it ends as if nothing had happened;
-    damaged, it is gone on with or refused, and then left as it was."""
+    """An unfinished output that is resumed: cut off anywhere, it ends as if uninterrupted;
+    damaged, it is resumed or refused, and then left unchanged."""
     chance = campaign.chance
     sound = chance.choice([sound for sound in sounds if len(sound.says) > 1])
     task = sound.folder.parent.name
@@ -216,7 +216,7 @@ def attack_output(campaign: Campaign, sounds: list[Sound], wholes: dict[str, byt
 
 
 def attack_state(campaign: Campaign, place: Path) -> None:
-    """The state of a training."""
+    """The state of a training run."""
     chance, path = campaign.chance, place / "state.safetensors"
     if not (place / "sound.safetensors").exists():
         progress = RunProgress(epoch=1, step=4, best_epoch=0, best_score=0.5, history=[{"epoch": 1.0}])
@@ -258,7 +258,7 @@ def attack_recipe(campaign: Campaign, place: Path) -> None:
 
 
 def attack_measured(campaign: Campaign, place: Path) -> None:
-    """What a curve or a search has measured and goes on with."""
+    """The stored measurements that a curve or a search resumes from."""
     chance, path = campaign.chance, place / "measured"
     run = {"key": "a", "seconds": 1.5, "tally": "00" * 24}
     curve = {"identity": IDENTITY, "measured": {"8 0": 0.5, "16 1": 0.75}}

@@ -4,8 +4,8 @@
     python fuzz/fuzz.py models --seconds 300 --folder build/fuzz
 
 `data`: readers of all kinds, their options, vectors, the doctor; `models`: model folders of every task,
-states of trainings, outputs to go on with, recipes, command lines. The same command goes on where it was:
-the corpus is kept and the next session has the next seed. Each session of 200 seconds
+states of training runs, outputs to resume, recipes, command lines. The same command goes on where it was:
+the corpus stays and the next session has the next seed. Each session of 200 seconds
 or more adds a line to fuzz/results/fuzz.jsonl.
 """
 

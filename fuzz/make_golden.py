@@ -1,4 +1,4 @@
-"""Make the golden folders again: a small model of each task, by `headwise train`, and what it says.
+"""Make the golden folders again: a small model of each task, by `headwise train`, and its predictions.
 
     python fuzz/make_golden.py
 

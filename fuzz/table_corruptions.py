@@ -59,7 +59,7 @@ class Table:
         delimiter: What separates cells.
         style: quoted as csv is ("minimal", "all"), not at all ("raw"), by backslash ("escape"), or with a
             blank before a quotation mark ("blank").
-        suffix: The suffix of the file; "" for none that tells the format.
+        suffix: The suffix of the file; "" for none.
     """
 
     names: list[str] | None
@@ -272,7 +272,7 @@ def judge(table: Table, folder: Path, suffix: str | None = None) -> str:
 
 
 def main() -> int:
-    """Judge as many corruptions as asked for; 1 if any was read wrong in silence."""
+    """Read `--count` corrupted tables; 1 if any was read wrong without an error."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)

@@ -1,4 +1,4 @@
-"""Small data of every task, and flags for a training of a second: the rows of the contract test."""
+"""Small data of every task, and flags for a training run of a second: the rows of the contract test."""
 
 import importlib.util
 import sys

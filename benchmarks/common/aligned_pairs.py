@@ -1,4 +1,4 @@
-"""Text pairs whose first texts, second texts and labels stand in files of their own, as in e-SNLI."""
+"""Text pairs whose first texts, second texts and labels are in separate files, as in e-SNLI."""
 
 from pathlib import Path
 

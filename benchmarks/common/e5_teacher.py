@@ -190,7 +190,7 @@ def _tokenizer(cursor: _Cursor) -> dict[str, Any]:
 
 
 def _token(piece: str) -> dict[str, Any]:
-    """A piece that stands beside every text."""
+    """A piece that is part of every text."""
     return {"SpecialToken": {"id": piece, "type_id": 0}}
 
 

@@ -31,7 +31,7 @@ def unpacked(run: Mapping[str, Any]) -> np.ndarray | None:
 def paired_taggers(
     by_task: Mapping[str, Mapping[str, list[Any]]], tasks: Sequence[str], first: str, second: str
 ) -> Difference | None:
-    """One tagger minus another on the same sentences and seeds, as `accuracy_tables.paired` has it of
+    """One tagger minus another on the same sentences and seeds, as `accuracy_tables.paired` does for
     labels, with the 95 % bootstrap interval over sentences and seeds; None where there is no pair."""
     means, draws, runs = [], [], []
     for place, task in enumerate(tasks):

@@ -1,9 +1,9 @@
-"""Runs whose results are kept: a benchmark can be killed at any time and started again.
+"""Stored runs: a benchmark can be killed at any time and started again.
 
 A run is a system that is trained on a data set with a seed, and read the test texts once. What decides its
 result is kept with it, as a line of results/NAME.jsonl that is never rewritten; what an unfinished training
 has come to lies in a folder below results/cache. Both folders are beside the module of the benchmark. A
-`Bench` says what the data sets and systems are.
+`Bench` defines data sets and systems.
 """
 
 import argparse
@@ -115,12 +115,12 @@ def kept_run(run: Run, measure: Callable[[Path], Result], results: Path, *, pair
     """Do a run unless its result is there.
 
     Args:
-        measure: What does it; it is given the folder where the state of the training is kept.
+        measure: Trains and tests; its argument is the folder for the state of the training run.
         results: The file of results.
-        paired: Results that do not say which texts they had right do not count.
+        paired: Repeat runs whose results lack the marks of single texts.
     """
     stored_results = collect([run.task], [run.system], lambda *_: run.recipe, results)[run.task][run.system]
-    # Of the oldest results it is not known what data they are of.
+    # The oldest results have no fingerprints of their data.
     if any(
         (one["seed"], one.get("data", run.data), one.get("version", ""))
         == (run.seed, run.data, run.version)
@@ -184,7 +184,7 @@ def collect(
 
 
 class Bench(ABC):
-    """Systems on data sets, beside the papers' figures."""
+    """Systems on data sets, with the papers' figures."""
 
     name: ClassVar[str]
     paper: ClassVar[Mapping[str, Mapping[str, float]]]
@@ -228,7 +228,7 @@ class Bench(ABC):
 
     @abstractmethod
     def show(self, by_task: RunsByTask) -> None:
-        """Print the tables of what has been measured."""
+        """Print the tables of the stored results."""
 
     def run(self, task: str, system: str, seed: int, *, paired: bool = False) -> None:
         """Do a run unless its result is there (`paired`: one that can be compared text by text)."""
@@ -257,7 +257,7 @@ class Bench(ABC):
         parser.add_argument("--systems", nargs="+", default=list(self.systems), metavar="SYSTEM")
         parser.add_argument("--seeds", type=int, default=self.seeds)
         parser.add_argument("--threads", type=int, default=0, help="of torch; 0 = all cores")
-        parser.add_argument("--table", action="store_true", help="only print what has been measured")
+        parser.add_argument("--table", action="store_true", help="only print stored results")
         options = parser.parse_args(arguments)
         for what, names, choices in (
             ("data set", options.only, self.paper),
@@ -324,12 +324,12 @@ def judged(right: np.ndarray, leaked: np.ndarray) -> Result:
 
 
 def tells(run: Result) -> bool:
-    """Whether a run says which texts, or what of which sentences, it had right (the oldest do not)."""
+    """Whether a run has marks of single texts or counts of single sentences (the oldest have not)."""
     return "right" in run or COUNTS in run
 
 
 def marks(run: Result) -> np.ndarray | None:
-    """Which test texts a run had right, `[texts]`; None of the oldest results, which do not say."""
+    """Which test texts a run had right, `[texts]`; None for the oldest results, which lack it."""
     if "right" not in run:
         return None
     bits = np.frombuffer(bytes.fromhex(run["right"]), np.uint8)
@@ -337,7 +337,7 @@ def marks(run: Result) -> np.ndarray | None:
 
 
 def listening(show: Callable[[EpochReport], None]) -> Reporter:
-    """Who hears of a training alone."""
+    """A reporter that only receives epochs."""
 
     class Listening(Reporter):
         @contextmanager

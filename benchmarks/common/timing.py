@@ -2,7 +2,7 @@
 
 The floor is the time of the linear layers alone on the same packed rows: no attention, no norms, no
 padding, and no queries and keys for heads that see only their own position. Times are medians over rounds;
-each round runs every system once, so that a slow moment of the machine affects all systems alike.
+each round runs every system once, so that a slow moment of the machine affects all systems equally.
 
 Time each self-attention layer of an encoder; compare it with its floor and other implementations.
 """

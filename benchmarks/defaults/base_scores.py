@@ -37,7 +37,7 @@ def encoder_of(name: str) -> Encode:
 
 
 def accuracy(encode: Encode, name: str, size: int, seeds: Sequence[int] = SEEDS) -> float | None:
-    """The mean over seeds; None if the set has no texts left to judge by."""
+    """The mean over seeds; None if too few texts are left for testing."""
     train = load(name).train
     numbers = {label: number for number, label in enumerate(sorted(set(train.labels)))}
     accuracies = []

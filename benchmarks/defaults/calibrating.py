@@ -25,7 +25,7 @@ DRAWS = 10
 
 
 def draws(targets: np.ndarray, labels: int, shifted: bool, texts: int) -> Iterator[list[np.ndarray]]:
-    """Texts that calibrate, `texts` of them, and texts that judge, by number; none where they are few."""
+    """Numbers of `texts` calibration texts and of test texts; nothing where there are too few."""
     for seed in range(DRAWS):
         chance, selected = np.random.default_rng(seed), np.ones(len(targets), dtype=bool)
         if shifted:

@@ -1,4 +1,4 @@
-"""What `headwise calibrate` is worth for label sets, likewise (see calibrating.py).
+"""What `headwise calibrate` is worth for label sets (see calibrating.py for labels).
 
     python -m benchmarks.defaults.calibrating_sets reviews names intents
 
@@ -33,7 +33,7 @@ LEARNT = 1_500
 
 
 def draws(has: np.ndarray, shifted: bool, texts: int) -> Iterator[list[np.ndarray]]:
-    """Texts that calibrate, and texts that judge, by number; none where they are few."""
+    """Numbers of calibration texts and of test texts; nothing where there are too few."""
     for seed in range(DRAWS):
         chance, selected = np.random.default_rng(seed), np.ones(len(has), dtype=bool)
         if shifted:

@@ -1,10 +1,10 @@
-"""`headwise train` as it comes, on many data sets and at many sizes, beside what one would use instead.
+"""`headwise train` as it comes, on many data sets and at many sizes, compared with other systems.
 
     python -m benchmarks.defaults.default                   # ours: quick sets, 250 and 1,000 texts, 3 seeds
     python -m benchmarks.defaults.default --sets all --sizes 100 250 1000 4000 all --systems all
     python -m benchmarks.defaults.default --systems svm minilm --sets mtl16/books --sizes all
     python -m benchmarks.defaults.default --name "headwise, no linear_model" -- --linear-model.kind none
-    python -m benchmarks.defaults.default --table           # only print what has been measured
+    python -m benchmarks.defaults.default --table           # only print stored results
     python -m benchmarks.defaults.default --figure          # and draw it
 
 `--sets` takes names of sets and of groups (quick, texts, mtl16, helpdesk, pairs, tags, all; and made, tasks
@@ -128,7 +128,7 @@ def measure(arguments: argparse.Namespace) -> None:
 
 
 def systems_of(arguments: argparse.Namespace) -> list[str]:
-    """The systems that are asked for; ours by the name that it is given."""
+    """The systems to run; ours by its name in the results."""
     rivals = list(dict.fromkeys(name for group in RIVALS.values() for name in group))
     groups = {"all": [OURS, *rivals], "rivals": rivals}
     chosen = [system for name in arguments.systems for system in groups.get(name, [name])]
@@ -142,7 +142,7 @@ def systems_of(arguments: argparse.Namespace) -> list[str]:
 
 
 def show(arguments: argparse.Namespace) -> None:
-    """Print the tables, and draw the picture if it is asked for."""
+    """Print the tables, and draw the picture with `--figure`."""
     names = set(sets_of(arguments.sets if arguments.sets_given else ["all"]))
     results = only(read_results(arguments.results), lambda job: job.set in names)
     print_tables(results, arguments.name)
@@ -166,9 +166,9 @@ def main() -> int:
     parser.add_argument("--again", action="store_true", help="also what is in the results")
     parser.add_argument("--results", type=Path, default=RESULTS)
     parser.add_argument("--cache", type=Path, default=RESULTS.parent / "cache", help="of vectors of texts")
-    parser.add_argument("--folder", type=Path, help="where ours is trained, kept until the next run")
+    parser.add_argument("--folder", type=Path, help="where ours is trained; the last model stays")
     parser.add_argument("--threads", type=int, default=0, help="of torch; 0 = all cores")
-    parser.add_argument("--table", action="store_true", help="only print what has been measured")
+    parser.add_argument("--table", action="store_true", help="only print stored results")
     parser.add_argument("--figure", action="store_true", help=f"print, and write {PICTURE.name}")
     parser.add_argument("options", nargs="*", help="for headwise train")
     arguments = parser.parse_args()

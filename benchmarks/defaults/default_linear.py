@@ -132,7 +132,7 @@ def nb_svm(items: Items, targets: np.ndarray) -> Fitted:
 
 
 def logistic(encode: Callable[[Sequence[str]], np.ndarray], items: Items, targets: np.ndarray) -> Fitted:
-    """Logistic regression on vectors of whole texts, each feature scaled to the same spread."""
+    """Logistic regression on text vectors, each feature scaled to the same deviation."""
     vectors = sides(encode, items)
     mean, spread = vectors.mean(0), vectors.std(0) + 1e-6
     features = (vectors - mean) / spread

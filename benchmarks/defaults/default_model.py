@@ -74,7 +74,7 @@ def run_headwise(data: DataSet, train: Part, seed: int, options: Sequence[str], 
 
 
 def scores_of(metrics: dict[str, Any]) -> Result:
-    """What is kept of a metrics.json; what it does not tell is left out."""
+    """The scores to store from a metrics.json, without those that it lacks."""
     test = metrics["test"]
     if "tokens" in test:
         scores = {"test": test["entities"]["f1"] if "entities" in test else test["tokens"]["accuracy"]}
@@ -85,10 +85,10 @@ def scores_of(metrics: dict[str, Any]) -> Result:
     for name in ("encoder_alone", "linear_model_alone", "baseline"):
         member = metrics.get(name) or {}
         scores[name] = member.get("accuracy", member.get("score"))
-    if "tokens" not in test and "unseen" in metrics:  # else none is known
+    if "tokens" not in test and "unseen" in metrics:  # else there is none
         scores["unseen"] = metrics["unseen"]["accuracy"]
     if "encoder_alone" not in metrics and "linear_model_alone" not in metrics:
-        scores["encoder_alone"] = scores["test"]  # there is no linear model beside it
+        scores["encoder_alone"] = scores["test"]  # there is no linear model
     return {name: round(value, 5) for name, value in scores.items() if value is not None}
 
 

@@ -69,7 +69,7 @@ class Rivals:
         number = {name: n for n, name in enumerate(names)}
         targets, truth = (np.array([number[label] for label in part.labels]) for part in (train, data.test))
         vectors = self.vectors(system)
-        # Whether vectors of texts were at hand is no matter of the rival: encoding is told by its speed.
+        # Cached vectors would make the rival look faster: the time of encoding follows from its speed.
         encoding = 0.0 if vectors is None else 1 / self.encoding_speed(system, data)
         began, before = time.monotonic(), computing(vectors)
         if vectors is not None:

@@ -88,7 +88,7 @@ def print_accuracy(results: Results, texts: int) -> None:
 def kinds(
     averages: dict[str, dict[str, float]], sets: Sequence[str], systems: Sequence[str]
 ) -> list[list[str]]:
-    """Groups of systems that share sets: those that stand in the row of some set, the largest first."""
+    """Groups of systems that share sets: those with a score in the row of a set, the largest first."""
     rows = {tuple(system for system in systems if name in averages[system]) for name in sets}
     largest = [row for row in rows if not any(set(row) < set(larger) for larger in rows)]
     return [list(row) for row in sorted(largest, key=lambda row: (-len(row), row)) if len(row) > 1]
@@ -202,7 +202,7 @@ def gap_rows(results: Results, sizes: Sequence[int], rivals: Sequence[str]) -> l
 def accuracy_rows(
     results: Results, texts: int, sets: Sequence[str], rivals: Sequence[str]
 ) -> tuple[list[str], list[list[str]]]:
-    """Head and rows of the test accuracy of ours, whole and by its members, and of rivals: means over the
+    """Head and rows of the test accuracy of ours, of its members, and of rivals: means over the
     seeds and splits of each set that ours was run on."""
     members = {"test": OURS, "encoder_alone": "encoder alone", "linear_model_alone": "linear model alone"}
     ours = [means(results, texts, field).get(OURS, {}) for field in members]

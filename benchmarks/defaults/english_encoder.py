@@ -123,7 +123,7 @@ def most_like(lines: Sequence[str], sentences: Sequence[str], used: Set[str], co
 
 
 def answers(work: Path, texts: Sequence[str], teachers: Sequence[str] = TEACHERS) -> np.ndarray:
-    """The vectors of the teachers, each less its mean and at the same length, beside one another at length
+    """The vectors of the teachers, each less its mean and at the same length, concatenated at length
     1; float32 `[texts, sizes]`."""
     return np.hstack([vectors_of(name, work, texts) for name in teachers]) / np.sqrt(len(teachers))
 
@@ -136,7 +136,7 @@ def vectors_of(name: str, work: Path, texts: Sequence[str]) -> np.ndarray:
 
 
 def teacher_vectors(name: str, work: Path, texts: Sequence[str], folder: Path) -> np.ndarray:
-    """The vectors of a teacher as it gives them, kept in a folder; float32 `[texts, size]`."""
+    """The vectors of a teacher, cached in a folder; float32 `[texts, size]`."""
     teacher = SentenceEncoder(TeacherConfig(str(e5_folder(work) if name == E5 else minilm_folder())))
     teacher.try_bfloat16(texts[:64])
     began = time.process_time()

@@ -1,7 +1,8 @@
 """How faithful explanations are: what the removal of the three words named first does to a prediction.
 
-Ours are those that `without` names. Beside them LIME's (package `lime`, 1,000 samples; `pip install lime`),
-those of ours with the largest shares, and three words at random. Times are of the processor.
+Ours are those that `without` names. The others are LIME's (package `lime`,
+1,000 samples; `pip install lime`), those of ours with the largest shares, and three words at random. Times
+are of the processor.
 
     python -m benchmarks.defaults.explain emotion books          # trains a model of each, with the defaults
     python -m benchmarks.defaults.explain helpdesk --alone     # the encoder alone: no base, no linear
@@ -61,7 +62,7 @@ def random_words(model: Any, texts: Sequence[str]) -> list[list[str]]:
 
 
 def without(model: Any, text: str, words: Sequence[str]) -> str:
-    """A text without some words, wherever they stand."""
+    """A text without all occurrences of some words."""
     pieces, last = [], 0
     for start, end in model.features.tokenizer.spans(text):
         if text[start:end] in words:

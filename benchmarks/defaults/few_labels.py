@@ -4,7 +4,7 @@
     python -m benchmarks.defaults.few_labels --systems ms-transformer "ms-transformer + masked words"
     python -m benchmarks.defaults.few_labels --table
 
-Of the training reviews of a domain of MTL-16, 250 are trained on, 100 are dev, and all others judge ("test"
+Of the training reviews of a domain of MTL-16, 250 are trained on, 100 are dev, and all others test ("test"
 in the tables); no test text is read. Settings are those of `papers/accuracy.py`, but for 16 epochs. A
 seed is a draw, too. An interrupted run is resumed, and what is there is not run again.
 """
@@ -43,7 +43,7 @@ class FewLabels(Accuracy):
         return [*layers, {"train": {"epochs": EPOCHS}}] if layers else []
 
     def measure(self, data: Task, task: str, system: str, seed: int, folder: Path) -> Result:
-        """Train on the few, and judge on the other training reviews."""
+        """Train on the few, and test on the remaining training reviews."""
         items = list(data.parts.train)
         random.Random(seed).shuffle(items)
         drawn = task_of(items[:TEXTS], items[TEXTS : TEXTS + DEV], items[TEXTS + DEV :])

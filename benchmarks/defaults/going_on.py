@@ -1,10 +1,10 @@
-"""`headwise train --base MODEL`: going on from an earlier model of other domains, beside the English base.
+"""`headwise train --base MODEL`: warm start from a model of other domains, compared with the English base.
 
     python -m benchmarks.defaults.going_on --sizes 250 all
     python -m benchmarks.defaults.going_on --table
 
 For each four domains of MTL-16 a model is trained on the reviews of the twelve others, without those that
-are test reviews of the four; then it is the base of a model of each of the four. Beside it stands what
+are test reviews of the four; then it is the base of a model of each of the four. It is compared with what
 `default --sets mtl16` has measured, without an earlier model; `unseen` is the accuracy on
 test reviews that are not in training. A run is a line of results/default.jsonl; what is there is not run
 again. The models of twelve domains are kept in `--folder`, if one is named. Needs the data folder
@@ -95,10 +95,12 @@ def main() -> None:
     )
     parser.add_argument("--sizes", nargs="+", default=["all"], help="numbers of reviews, or all")
     parser.add_argument("--name", default=SYSTEM, help="of these runs, with other options or code")
-    parser.add_argument("--beside", default="headwise", help="the name of those without an earlier model")
+    parser.add_argument(
+        "--beside", default="headwise", help="the name of the runs without a previous model"
+    )
     parser.add_argument("--folder", type=Path, help="keeps the models of twelve domains")
     parser.add_argument("--results", type=Path, default=RESULTS)
-    parser.add_argument("--table", action="store_true", help="only print what has been measured")
+    parser.add_argument("--table", action="store_true", help="only print stored results")
     arguments = parser.parse_args()
     if not arguments.table:
         sizes = [ALL if size == "all" else int(size) for size in arguments.sizes]

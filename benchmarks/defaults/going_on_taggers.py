@@ -1,20 +1,20 @@
-"""`headwise train --base TAGGER`: going on from an earlier tagger, beside training without it.
+"""`headwise train --base TAGGER`: warm start from a previous tagger, compared with training without it.
 
     python -m benchmarks.defaults.going_on_taggers
     python -m benchmarks.defaults.going_on_taggers --sets tweets --sizes 300 --seeds 1
-    python -m benchmarks.defaults.going_on_taggers --table      # only print what has been measured
+    python -m benchmarks.defaults.going_on_taggers --table      # only print stored results
 
-The earlier tagger has learnt names from 3,000 sentences of news (CoNLL-2003). The new sentences are:
+The previous tagger has learnt names from 3,000 sentences of news (CoNLL-2003). The new sentences are:
 
 - `news`: other sentences of CoNLL-2003
 - `tweets`: WNUT-17, its types merged into those of CoNLL-2003
 
 Systems, each with the options that `headwise train` takes by itself:
 
-- `earlier`: the earlier tagger as it is
+- `earlier`: the previous tagger as it is
 - `new`: trained on the new sentences alone
-- `both`: trained on the earlier and the new sentences
-- `after`: trained on the new sentences, started from the earlier tagger
+- `both`: trained on the previous and the new sentences
+- `after`: trained on the new sentences, initialized from the previous tagger
 
 F1 on the test part of the new sentences. Each seed draws other new sentences. A run is a line of
 results/going_on_taggers.jsonl; what is there is not run again. Needs the data folder (HEADWISE_DATA).
@@ -96,7 +96,7 @@ class Runs:
         self._parts["tweets"] = with_merged_types(tweets.train), with_merged_types(tweets.test)
 
     def previous_model(self) -> str:
-        """The folder of the earlier tagger."""
+        """The folder of the previous tagger."""
         model, file = self.folder / "earlier", self.folder / "earlier.conll"
         if not model.exists():
             headwise("train", write(self._previous_train, file), "--output", str(model), "--no-baseline")
@@ -118,7 +118,7 @@ class Runs:
 
 
 def job_of(name: str, system: str, sentences: int, seed: int) -> Job:
-    """A run; the earlier tagger reads no new sentences."""
+    """A run; the previous tagger reads no new sentences."""
     return Job(name, system, 0, 0) if system == "earlier" else Job(name, system, sentences, seed)
 
 
@@ -146,7 +146,7 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
     parser.add_argument("--sizes", nargs="+", type=int, default=[100, 300, 1_000])
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--table", action="store_true", help="only print what has been measured")
+    parser.add_argument("--table", action="store_true", help="only print stored results")
     arguments = parser.parse_args()
     jobs = [
         job_of(name, system, size, seed)

@@ -4,7 +4,7 @@
     python -m benchmarks.defaults.imdb --vectors          # with the review vectors
     python -m benchmarks.defaults.imdb --folder /some/folder -- --epochs 2
 
-Needs the data folder (HEADWISE_DATA, default ../shared/data). What stands behind `--` goes to `headwise
+Needs the data folder (HEADWISE_DATA, default ../shared/data). What follows `--` goes to `headwise
 train`. An interrupted training is resumed when the same command is run again.
 """
 
@@ -53,7 +53,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--vectors", action="store_true", help="begin with vectors/reviews_300d.txt.gz")
-    parser.add_argument("--folder", type=Path, help="where files and model are kept")
+    parser.add_argument("--folder", type=Path, help="folder of files and model")
     parser.add_argument("options", nargs="*", help="for headwise train")
     arguments = parser.parse_args()
     folder = arguments.folder or Path(tempfile.mkdtemp(prefix="headwise-imdb-"))

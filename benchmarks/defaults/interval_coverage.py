@@ -1,4 +1,4 @@
-"""Do the intervals of the report hold the truth, and does McNemar's test err as often as it says?
+"""Do the intervals of the report cover the truth, and does McNemar's test err at its nominal rate?
 
     python -m benchmarks.defaults.interval_coverage
 

@@ -1,8 +1,8 @@
-"""Label sets: headwise train as it comes, beside linear SVMs.
+"""Label sets: headwise train as it comes, compared with linear SVMs.
 
     python -m benchmarks.defaults.label_sets                       # 250 and 1,000 texts, a seed
     python -m benchmarks.defaults.label_sets --sizes 5000 --sets intents sources
-    python -m benchmarks.defaults.label_sets --table               # only print what has been measured
+    python -m benchmarks.defaults.label_sets --table               # only print stored results
 
 All texts are from training parts, and a quarter of them (at most 3,000) is the test:
 
@@ -203,7 +203,7 @@ def main() -> None:
     parser.add_argument("--sizes", nargs="+", type=int, default=[250, 1_000])
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--systems", nargs="+", choices=SYSTEMS, default=list(SYSTEMS))
-    parser.add_argument("--table", action="store_true", help="only print what has been measured")
+    parser.add_argument("--table", action="store_true", help="only print stored results")
     arguments = parser.parse_args()
     for name in () if arguments.table else arguments.sets:
         rows = SETS[name]()

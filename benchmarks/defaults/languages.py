@@ -103,7 +103,7 @@ def main() -> None:
     parser.add_argument("--results", type=Path, default=RESULTS)
     parser.add_argument("--cache", type=Path, default=RESULTS.parent / "cache")
     parser.add_argument("--again", action="store_true", help="also what is in the results")
-    parser.add_argument("--table", action="store_true", help="only print what has been measured")
+    parser.add_argument("--table", action="store_true", help="only print stored results")
     options = parser.parse_args()
     if not options.table:
         measure(options)

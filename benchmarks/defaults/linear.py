@@ -1,8 +1,8 @@
-"""Our linear classifier and our CRF, beside what one would make of scikit-learn and python-crfsuite.
+"""Our linear classifier and our CRF, compared with scikit-learn and python-crfsuite.
 
     python -m benchmarks.defaults.linear                   # quick sets, 250, 1,000 and 4,000 texts, 3 seeds
     python -m benchmarks.defaults.linear --sets all --sizes 250 1000 4000 all
-    python -m benchmarks.defaults.linear --table           # only print what has been measured
+    python -m benchmarks.defaults.linear --table           # only print stored results
 
 Sets, subsets, rivals and tables are those of default.py; `words` is a linear SVM on the TF-IDF
 of words and word pairs alone. `linear` is `headwise.linear.linear_fit.fit_linear`, `tag-crf` is
@@ -177,7 +177,7 @@ def main() -> int:
     )
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--results", type=Path, default=RESULTS)
-    parser.add_argument("--table", action="store_true", help="only print what has been measured")
+    parser.add_argument("--table", action="store_true", help="only print stored results")
     arguments = parser.parse_args()
     sets = sets_of(arguments.sets)
     if not arguments.table:

@@ -151,7 +151,7 @@ def translation() -> Parts:
 
 
 def speaker() -> Parts:
-    """Which of the ten who speak most often says a speech of Shakespeare's; their last fifths test."""
+    """The speaker of a speech in Shakespeare's plays, of the ten most frequent; their last fifths test."""
     speeches = "\n".join(lines_of("charlm/tinyshakespeare/input.txt.gz")).split("\n\n")
     parts = [speech.partition(":\n") for speech in speeches]
     most = {name for name, _ in Counter(name for name, colon, _ in parts if colon).most_common(10)}

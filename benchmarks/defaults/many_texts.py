@@ -7,7 +7,7 @@
 No labelled set at hand is that large, so these are sentences of the open corpus, and which of its 26 files
 each is from (fiction, laws, talks, ...) is its label. The base has read them, without these labels: that
 flatters it. With --sentences, a text is so many sentences that follow each other. Needs the data folder
-(HEADWISE_DATA, default ../shared/data). What stands behind `--` goes to `headwise train`.
+(HEADWISE_DATA, default ../shared/data). What follows `--` goes to `headwise train`.
 """
 
 import argparse
@@ -57,7 +57,7 @@ def main() -> None:
     )
     parser.add_argument("--texts", type=int, default=TEXTS)
     parser.add_argument("--sentences", type=int, default=1, help="of a text")
-    parser.add_argument("--folder", type=Path, help="where files and model are kept")
+    parser.add_argument("--folder", type=Path, help="folder of files and model")
     parser.add_argument("options", nargs="*", help="for headwise train")
     arguments = parser.parse_args()
     folder = arguments.folder or Path(tempfile.mkdtemp(prefix="headwise-many-"))

@@ -1,5 +1,5 @@
-"""What more texts are worth, and which: the forecasts of `headwise curve` beside what came, and the texts
-that `headwise suggest` chooses beside texts in random order.
+"""What more texts are worth, and which: the forecasts of `headwise curve` compared with the gains, and the
+texts that `headwise suggest` chooses compared with texts in random order.
 
     python -m benchmarks.defaults.more_texts curve mtl16/baby clinc150 --cases 3
     python -m benchmarks.defaults.more_texts suggest emotion banking77 sst2
@@ -9,7 +9,7 @@ the user's file, of which the forecast is made (5 seeds), and the truth is what 
 brings, in the mean over the cases. suggest: 100 texts at random, then four times 100 that are chosen,
 by doubt alone, or at random; accuracy on the test texts. The models are the linear model in its usual
 settings; of tagged sentences (conll2003, wnut17, ewt-xpos) the linear CRF, and how many words were to be
-tagged is told beside. Needs the data folder (HEADWISE_DATA, default ../shared/data).
+tagged is reported too. Needs the data folder (HEADWISE_DATA, default ../shared/data).
 """
 
 import argparse
@@ -46,7 +46,7 @@ class Texts:
         self.vectors = None if base is None else base.texts(words)
 
     def logits(self, train: NDArray[np.int64], scored: NDArray[np.int64], folds: int = 1) -> NDArray:
-        """What a model of some texts says of others."""
+        """The outputs of a model of some texts for others."""
         dense = [None if self.vectors is None else self.vectors[rows] for rows in (train, scored)]
         texts = [self.items[row] for row in train]
         fitted = fit_linear(

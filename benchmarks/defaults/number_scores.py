@@ -1,7 +1,7 @@
 """`headwise train` as it comes on numbers: how much stars, ratings and scores of pairs it explains.
 
     python -m benchmarks.defaults.number_scores                # 250, 1,000, 4,000 and all items of each set
-    python -m benchmarks.defaults.number_scores --table        # only print what has been measured
+    python -m benchmarks.defaults.number_scores --table        # only print stored results
 
 Sets: `sst5` (sentiment of film sentences, 0 to 4), `imdb` (ratings of film reviews, 1 to 10; 2,000 test
 reviews) and `sick` (relatedness of sentence pairs, 1 to 5). The first items of a shuffled training part are
@@ -116,7 +116,7 @@ def main() -> None:
     parser.add_argument("--sizes", nargs="+", default=["250", "1000", "4000", "all"])
     parser.add_argument("--again", action="store_true")
     parser.add_argument("--cache", type=Path, default=CACHE, help="folder of the vectors of MiniLM")
-    parser.add_argument("--table", action="store_true", help="only print what has been measured")
+    parser.add_argument("--table", action="store_true", help="only print stored results")
     parser.add_argument("options", nargs="*", help="more of them for headwise train, behind --")
     arguments = parser.parse_args()
     text = RESULTS.read_text() if RESULTS.exists() else ""

@@ -1,4 +1,4 @@
-"""Whether what `--classifier.thresholds LABEL:recall=...` promises is kept on texts that nobody has seen.
+"""Whether `--classifier.thresholds LABEL:recall=...` keeps its promise on unseen texts.
 
     python -m benchmarks.defaults.operating_points emotion irony offensive sst2 helpdesk/0
 

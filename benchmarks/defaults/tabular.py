@@ -1,8 +1,8 @@
-"""Text beside other columns: headwise with `feature_columns`, beside scikit-learn's ColumnTransformer.
+"""Text and other columns: headwise with `feature_columns`, compared with scikit-learn's ColumnTransformer.
 
     python -m benchmarks.defaults.tabular                # both rules, one domain, three seeds
     python -m benchmarks.defaults.tabular --domains books MR --seeds 5
-    python -m benchmarks.defaults.tabular --table        # only print what has been measured
+    python -m benchmarks.defaults.tabular --table        # only print stored results
 
 The texts are reviews of MTL-16 (HEADWISE_DATA) with their sentiment. Three columns are drawn with a seed: a
 price (log-normal, 5 % missing), a country (one of eight) and a date with a time. They give each row a
@@ -68,7 +68,7 @@ def reviews(domain: str, part: str) -> list[tuple[str, int]]:
 
 
 def draw(texts: list[tuple[str, int]], rule: str, seed: int) -> Rows:
-    """Rows with columns beside the texts, and their labels by a rule."""
+    """Rows with texts and other columns, and their labels by a rule."""
     effects, random = np.random.default_rng(seed), np.random.default_rng([seed, len(texts)])
     of_country, of_month = (standardized(effects.normal(size=size)) for size in (len(COUNTRIES), 12))
     count = len(texts)
@@ -174,7 +174,7 @@ def main() -> None:
     parser.add_argument("--rules", nargs="+", choices=RULES, default=RULES)
     parser.add_argument("--systems", nargs="+", choices=[*SYSTEMS], default=[*SYSTEMS])
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--table", action="store_true", help="only print what has been measured")
+    parser.add_argument("--table", action="store_true", help="only print stored results")
     arguments = parser.parse_args()
     lines = RESULTS.read_text().splitlines() if RESULTS.exists() else []
     runs = [json.loads(line) for line in lines]

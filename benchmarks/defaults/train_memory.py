@@ -5,7 +5,7 @@
 
 A thread looks at the stack of the main thread 20 times per second; the innermost function of `PHASES` is
 the phase. With --updates, an epoch ends after so many updates, on whose number memory does not depend.
-What stands behind `--` goes to `headwise train`. For Linux.
+What follows `--` goes to `headwise train`. For Linux.
 """
 
 import argparse

@@ -3,7 +3,7 @@
     python -m benchmarks.defaults.unknown                    # train, score, append to results/unknown.jsonl
     python -m benchmarks.defaults.unknown --sets banking77   # one set
     python -m benchmarks.defaults.unknown --held-out --sets banking77  # some of its labels held out
-    python -m benchmarks.defaults.unknown --table            # print what has been measured
+    python -m benchmarks.defaults.unknown --table            # print stored results
 
 A default model of each set is trained with a novelty detector and no out-of-scope text. Many scores then
 tell test texts of the set from texts of other sets: AUROC, and the share of out-of-scope texts that is
@@ -313,7 +313,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--held-out", action="store_true", help="leave a quarter of the labels out of training"
     )
-    parser.add_argument("--table", action="store_true", help="print what has been measured")
+    parser.add_argument("--table", action="store_true", help="print stored results")
     parser.add_argument("--results", type=Path, default=RESULTS)
     chosen = parser.parse_args(arguments)
     if not chosen.table:

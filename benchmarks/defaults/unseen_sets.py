@@ -1,4 +1,4 @@
-"""Sets of which nothing was known when the defaults were chosen: newsgroups, mail, speakers, languages.
+"""Sets that were unseen when the defaults were chosen: newsgroups, mail, speakers, languages.
 
     python -m benchmarks.defaults.unseen_sets                              # fetches them, 100 MB
     python -m benchmarks.defaults.default --sets unseen --sizes 250 1000   # the default on them, and rivals

@@ -1,11 +1,11 @@
-"""Accuracy on the papers' data sets, beside the papers' figures.
+"""Accuracy on the papers' data sets, with the papers' figures.
 
     python -m benchmarks.papers.accuracy                      # everything: MTL-16, SST-5 and SST-2, 3 seeds
     python -m benchmarks.papers.accuracy --only mtl16/MR      # one data set
     python -m benchmarks.papers.accuracy --systems ms-transformer --seeds 1
-    python -m benchmarks.papers.accuracy --table              # only print what has been measured
+    python -m benchmarks.papers.accuracy --table              # only print stored results
 
-Needs the data folder (HEADWISE_DATA, default ../shared/data). Every run is kept with its whole
+Needs the data folder (HEADWISE_DATA, default ../shared/data). Every run is stored with its complete
 configuration, and an interrupted run is resumed: kill it at any time and start it again. Models are
 chosen on dev only; the test texts are read once for each run.
 """

@@ -1,4 +1,4 @@
-"""The tables of docs/papers.md and of README, from the runs that are kept: head and rows of each."""
+"""The tables of docs/papers.md and of README, from the stored runs: head and rows of each."""
 
 import statistics
 from collections.abc import Callable, Sequence
@@ -52,7 +52,7 @@ def stored() -> RunsByTask:
 
 
 def percent(scores: Sequence[float], *, fixed: bool = False) -> str:
-    """Mean and standard deviation over seeds; says so where there is one seed of something random."""
+    """Mean and standard deviation over seeds; with a note where a random system has one seed."""
     return spread(list(scores)) + (ONE_SEED if len(scores) == 1 and not fixed else "")
 
 
@@ -84,7 +84,7 @@ def minus(system: str, rival: str, tasks: Sequence[str], *, over_tasks: bool = F
 
 
 def without_empty(head: list[str], rows: list[list[str]]) -> Cells:
-    """A table without the columns in which nothing has been measured."""
+    """A table without its empty columns."""
     full = [place for place in range(len(head)) if any(row[place] != "-" for row in rows)]
     return [head[place] for place in full], [[row[place] for place in full] for row in rows]
 
@@ -240,7 +240,7 @@ TREES = (BRACKETS, "tree-lstm", "disan", "bilstm + self-att", "s-lstm")
 
 
 def published() -> Cells:
-    """The readout (and depth) of each paper beside ours."""
+    """The readout (and depth) of each paper, compared with ours."""
     rows = []
     for name in ("ms-transformer", "ms-san", "star-transformer", "bp-transformer"):
         for tasks, where in (

@@ -25,7 +25,7 @@ from headwise.nn.encoders.set_configs import SetTransformerConfig
 from headwise.nn.ragged import Ragged, RaggedModule
 
 CLUSTERS, FEWEST, MOST = 4, 100, 500
-PART = 20  # sets that are judged at once
+PART = 20  # sets evaluated at once
 
 
 class CifarClusters(Task):
@@ -89,7 +89,7 @@ class CifarClusters(Task):
         return -log_likelihood(points, self.predicted_mixture(model, points)).mean()
 
     def predicted_mixture(self, model: RaggedModule, points: Ragged) -> Mixture:
-        """The mixtures that a model says."""
+        """The mixtures that a model predicts."""
         return Mixture.from_raw(model(points).float(), points.values.shape[-1])
 
     def evaluate(self, model: RaggedModule, sets: int) -> Scores:

@@ -1,5 +1,5 @@
 """What accuracy.py and pairs.py share: one label for each text, or each pair, by an
-encoder alone, and by the same encoder with the linear model beside it."""
+encoder alone, and by the same encoder in an ensemble with the linear model."""
 
 import time
 from abc import abstractmethod
@@ -101,7 +101,7 @@ class Classifying(Bench):
         if system.removesuffix(REFIT) == LINEAR:
             return self._measure_linear(data, refit=system.endswith(REFIT))
         recipe = build_config(*self.layers(task, system))
-        bare = replace(recipe.model, base=replace(recipe.model.base, name=""))  # where recipes say none
+        bare = replace(recipe.model, base=replace(recipe.model.base, name=""))  # where recipes name none
         if (previous := self.previous_model(system)) is not None:
             previous.check(recipe)
         recipe = replace(recipe, train=replace(recipe.train, seed=seed), model=bare, init_from=previous)
@@ -120,7 +120,7 @@ class Classifying(Bench):
         began = time.monotonic()
         alone = model.outputs_of(model.encoded(test[0])).argmax(axis=1)
         speed = len(test[1]) / (time.monotonic() - began)
-        # The same model once more with the linear model beside it; only dev decides how much say that has.
+        # The same model again with the linear model; its ensemble weight is chosen on dev.
         if recipe.model.linear_model.kind == "none":
             ensemble = SingleLabelEnsembleFitter(ClassificationObjective(model, train, dev))
             ensemble.fit_members(ensemble.held_out(None))

@@ -23,7 +23,7 @@ def glove_file() -> Path:
     """The file of all words.
 
     Raises:
-        SystemExit: There is none; the message says how to get it.
+        SystemExit: There is none.
     """
     path = Path(os.environ.get("HEADWISE_GLOVE", MADE))
     if not path.exists():

@@ -18,12 +18,12 @@ _MOMENTS = ("step", "exp_avg", "exp_avg_sq")
 def keep_state(
     path: Path, model: nn.Module, optimizer: torch.optim.Adam, counters: Any, identity: dict[str, Any]
 ) -> None:
-    """Write the state, with what a run that goes on from it must have in common with this one.
+    """Write the state, with the identity that a resumed run must share with this one.
 
     Args:
         path: A safetensors file; one that is there is replaced in one step.
-        model: Its weights are kept.
-        optimizer: Its moments are kept.
+        model: Its weights are saved.
+        optimizer: Its moments are saved.
         counters: A dataclass of what JSON can hold.
         identity: Data, seed and the like.
     """
@@ -38,7 +38,7 @@ def keep_state(
 def read_state(
     path: Path, model: nn.Module, optimizer: torch.optim.Adam, identity: dict[str, Any]
 ) -> dict[str, Any]:
-    """Put a kept state into model and optimizer; gives the fields of the counters.
+    """Load a saved state into model and optimizer; returns the fields of the counters.
 
     Raises:
         HeadwiseError: The file is damaged, or the state of another run.

@@ -4,7 +4,7 @@
     python -m benchmarks.papers.language_modelling --data war-and-peace --context 512 --steps 500
     python -m benchmarks.papers.language_modelling --tune 0.001 0.002 0.004 --steps 500
     python -m benchmarks.papers.language_modelling --costs              # time and memory of a token
-    python -m benchmarks.papers.language_modelling --table              # only print what has been measured
+    python -m benchmarks.papers.language_modelling --table              # only print stored results
 
 Both models have the same width, layers, heads and feed-forward layers, and see the same windows in the same
 order for --steps, each at the rate that --tune found best for it on the dev text. Then the faster one is
@@ -63,7 +63,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder")
     parser.add_argument("--costs", action="store_true", help="only time and memory of a token")
     parser.add_argument("--cost", nargs=2, metavar=("MODEL", "CONTEXT"), help=argparse.SUPPRESS)
-    parser.add_argument("--table", action="store_true", help="only print what has been measured")
+    parser.add_argument("--table", action="store_true", help="only print stored results")
     options = parser.parse_args(arguments)
     torch.set_num_threads(options.threads)
     if options.cost:
@@ -90,7 +90,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 class Results:
-    """What has been measured, in a JSON file that is written after each measurement."""
+    """The results, in a JSON file that is written after each measurement."""
 
     def __init__(self, folder: Path):
         self.folder, self.path = folder, folder / "language_modelling.json"
@@ -173,7 +173,7 @@ def _tune(options: argparse.Namespace, results: Results) -> None:
 
 
 def _measure_costs(options: argparse.Namespace, results: Results) -> None:
-    """Each in a process of its own, whose memory can be told."""
+    """Each in a process of its own, so that its memory can be measured."""
     for context in CONTEXTS:
         for model in MODELS:
             settings = _settings(options, "", context, model, RATE)

@@ -10,7 +10,7 @@ Table = tuple[list[str], list[list[str]]]
 
 
 def print_tables(results: Measurements) -> None:
-    """What has been measured."""
+    """Print the stored results."""
     for head, rows in (scores(results), costs(results), rates(results)):
         if rows:
             for cells in (head, ["---"] * len(head), *rows):

@@ -47,7 +47,7 @@ class Stopped(Exception):
 
 @dataclass(frozen=True)
 class Settings:
-    """What was asked for; a run ends after `steps`, or after `minutes` by the clock where there are any."""
+    """The settings of a run; it ends after `steps`, or after `minutes` by the clock where there are any."""
 
     data: str
     context: int

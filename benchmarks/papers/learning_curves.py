@@ -2,7 +2,7 @@
 
     python -m benchmarks.papers.learning_curves     # everything: days of two cores; resumable
     python -m benchmarks.papers.learning_curves --labels 250 --seeds 1
-    python -m benchmarks.papers.learning_curves --table   # only print what has been measured
+    python -m benchmarks.papers.learning_curves --table   # only print stored results
     python -m benchmarks.papers.learning_curves --table --figure curves.svg # and draw it
 
 Each seed draws its own labelled texts from the training texts of a domain, with the labels' proportions

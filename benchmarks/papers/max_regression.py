@@ -1,4 +1,4 @@
-"""Max regression: tell the largest of a set of numbers (Set Transformer, Lee et al. 2019, section 5.1)."""
+"""Max regression: find the largest of a set of numbers (Set Transformer, Lee et al. 2019, section 5.1)."""
 
 from collections.abc import Sequence
 

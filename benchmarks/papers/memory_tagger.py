@@ -39,7 +39,7 @@ class MemoryTagger:
             for word, tag in zip(sentence.tokens, sentence.tags, strict=True):
                 seen.setdefault(word, Counter())[tag] += 1
         self._tags = {word: tags.most_common(1)[0][0] for word, tags in seen.items()}
-        # Words seen once tell best what words never seen are.
+        # Words seen once predict unseen words best.
         rare = Counter(tag for tags in seen.values() if tags.total() == 1 for tag in tags)
         every = Counter(tag for tags in seen.values() for tag in tags)
         self._usual = (rare or every).most_common(1)[0][0]

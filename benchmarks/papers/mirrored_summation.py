@@ -38,7 +38,7 @@ from headwise.core.errors import HeadwiseError
 RESULTS = Path(__file__).parent / "results"
 BATCH = 128
 TRAIN, TEST = 0, 1  # seeds: the training sequences of a run are [seed, TRAIN, batch]
-PART = 1000  # test sequences that are judged at once
+PART = 1000  # test sequences evaluated at once
 DECAY_AT = 0.7
 
 
@@ -110,7 +110,7 @@ def settings_of(model: str, sizes: Sizes, seed: int, options: argparse.Namespace
 
 
 def jobs(options: argparse.Namespace) -> Iterator[tuple[str, Sizes, int]]:
-    """Model, sizes, seed; K by K, so that an unfinished figure has whole columns."""
+    """Model, sizes, seed; K by K, so that an unfinished figure has complete columns."""
     for seed in range(options.seeds):
         for terms in options.terms:
             for model in options.models:
@@ -187,9 +187,7 @@ def arguments(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--steps", type=int, help=f"of {BATCH} sequences each; by default each training sequence once"
     )
-    parser.add_argument(
-        "--rate", type=float, default=1e-3, help="of learning; the paper does not say its own"
-    )
+    parser.add_argument("--rate", type=float, default=1e-3, help="learning rate; the paper has none")
     parser.add_argument("--warmup", type=int, default=0, help="steps over which the rate rises to that")
     parser.add_argument(
         "--precision",
@@ -239,7 +237,7 @@ def merged(points: list[Point], new: Point) -> list[Point]:
 
 
 def measured(options: argparse.Namespace) -> Iterator[Point]:
-    """Train all models that are asked for."""
+    """Train all models of the options."""
     console = Console(highlight=False)
     columns = (
         TextColumn("{task.description}"),

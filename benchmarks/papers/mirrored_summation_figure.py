@@ -43,10 +43,10 @@ class Point:
 def write_figure(
     points: Sequence[Point], length: int, title: str, path: Path, *, png: bool = False
 ) -> list[Path]:
-    """Write the csv file and the pictures beside it; what was written.
+    """Write the csv file and the pictures in its folder; returns their paths.
 
     Raises:
-        HeadwiseError: There is nothing to draw, or a PNG is asked for without cairosvg.
+        HeadwiseError: There is nothing to draw, or cairosvg is missing for a PNG.
     """
     if not points:
         raise HeadwiseError("no runs to draw")

@@ -82,7 +82,7 @@ class SequenceModel(nn.Module):
         self.outputs = nn.Sequential(
             nn.Linear(self.readout.width, config.width), nn.ReLU(), nn.Linear(config.width, sizes.features)
         )
-        # The targets' mean and deviation are known; a model need not find them out.
+        # The targets' mean and deviation are constants; a model need not learn them.
         self.mean = sizes.terms / 4
         self.deviation = chance_error(sizes.terms, sizes.length) ** 0.5
 

@@ -61,7 +61,7 @@ def chance_error(terms: int, length: int = 100) -> float:
 
 def linear_error(terms: int, length: int = 100) -> float:
     """The same for the best guess that is linear in the sequence: it adds up the vectors and multiplies
-    nothing. A product ab is best told as (a + b) / 2 - 1/4, which leaves a variance of 1/144.
+    nothing. A product ab is best predicted as (a + b) / 2 - 1/4, which leaves a variance of 1/144.
 
     Raises:
         ConfigError: `terms` is not between 1 and `length`.
@@ -71,7 +71,7 @@ def linear_error(terms: int, length: int = 100) -> float:
 
 def _spread(terms: int, length: int) -> int:
     """Sum of the squares of how often each pair counts. The middle of an odd length is its own mirror: its
-    square is no product of two numbers and has another variance, so odd lengths are not told.
+    square is no product of two numbers and has another variance, so odd lengths are an error.
     """
     _check(terms, length)
     if length % 2:

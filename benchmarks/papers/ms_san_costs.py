@@ -1,7 +1,7 @@
 """Size and time of one MS-SAN and of one for each direction, at the paper's sizes (MS-SAN, Table 3).
 
     python -m benchmarks.papers.ms_san_costs --threads 1
-    python -m benchmarks.papers.ms_san_costs --table       # only print what has been measured
+    python -m benchmarks.papers.ms_san_costs --table       # only print stored results
 
 The parameters are those of encoder, pooling and classifier; word vectors stay as they are. A step is one of
 training on 32 pairs, premises of some 14 words and hypotheses of 8, with random vectors and balanced trees:
@@ -38,7 +38,7 @@ PAPER = {"ms-san": ("1.8 million", "2 (GPU)"), "separate": ("4.0 million", "4 (G
 
 
 class PairNetwork(nn.Module):
-    """Encoder, attentive pooling beside the maximum, perceptron on what two texts are to each other."""
+    """Encoder, attentive and maximum pooling, perceptron on the features of the pair."""
 
     def __init__(self, *, separate: bool):
         super().__init__()
@@ -85,7 +85,7 @@ def measure(rounds: int) -> dict[str, dict[str, float]]:
 
 
 def print_table(measurements: dict[str, Any]) -> None:
-    """What has been measured, in Markdown."""
+    """Print the stored results in Markdown."""
     print_header(["", "parameters", "paper", "milliseconds of a step on 32 pairs", "paper"])
     for name, (size, time) in PAPER.items():
         network = measurements["networks"][name]
@@ -99,7 +99,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--rounds", type=int, default=30)
     parser.add_argument("--threads", type=int, default=0, help="of torch; 0 = all cores")
     parser.add_argument("--results", type=Path, default=RESULTS, help="file")
-    parser.add_argument("--table", action="store_true", help="only print what has been measured")
+    parser.add_argument("--table", action="store_true", help="only print stored results")
     options = parser.parse_args(arguments)
     if options.rounds < 1:
         parser.error(f"--rounds {options.rounds}; expected 1 or more")

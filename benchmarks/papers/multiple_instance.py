@@ -143,7 +143,7 @@ def identity(data: BagData, name: str, seed: int) -> str:
 
 
 def collect(folds_of: list[list[dict[str, Any]]], bags: int) -> dict[str, Any]:
-    """What is to be said of the runs of all seeds.
+    """Scores and costs over the runs of all seeds.
 
     Args:
         folds_of: Their folds, seed by seed.
@@ -182,7 +182,7 @@ def gap(model: Sequence[float], baseline: Sequence[float]) -> tuple[float, float
 
 
 def print_table(summary: dict[str, dict[str, Any]]) -> None:
-    """What has been measured, in Markdown."""
+    """Print the stored results in Markdown."""
     for source, models in summary.items():
         print(f"\n{source}: {len(next(iter(models.values()))['right'])} bags, {FOLDS} folds\n")
         head = [
@@ -213,7 +213,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=0, help="of torch; 0 = all cores")
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder")
-    parser.add_argument("--table", action="store_true", help="only print what has been measured")
+    parser.add_argument("--table", action="store_true", help="only print stored results")
     options = parser.parse_args(argv)
     path = options.results / "multiple_instance.json"
     if options.table:

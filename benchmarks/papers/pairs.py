@@ -2,13 +2,13 @@
 
     python -m benchmarks.papers.pairs                             # both data sets, all systems, 3 seeds
     python -m benchmarks.papers.pairs --only sick --systems ms-transformer --seeds 1
-    python -m benchmarks.papers.pairs --table                     # only print what has been measured
+    python -m benchmarks.papers.pairs --table                     # only print stored results
 
 `sick` has 4,500 training pairs; `snli` trains on the 9,842 dev pairs of SNLI (1,500 of which, with premises
 of their own, are dev here) and on 8,330 counterfactual pairs, and tests on the SNLI test pairs: the papers
-had 550,000. Needs the data folder (HEADWISE_DATA, default ../shared/data). Every run is kept with its whole
-configuration, and an interrupted run is resumed. Models are chosen on dev only; the test pairs are read
-once for each run.
+had 550,000. Needs the data folder (HEADWISE_DATA, default ../shared/data). Every run is stored with its
+complete configuration, and an interrupted run is resumed. Models are chosen on dev only; the test pairs are
+read once for each run.
 """
 
 import gzip
@@ -87,7 +87,7 @@ SHALLOW = {
     for name, (like, encoder) in ABLATIONS.items()
     if name.startswith(("alpha ", "scale "))
 }
-# Likewise what no paper has.
+# These have no paper's figure either.
 OURS: dict[str, tuple[str, dict[str, Any]]] = {
     "ms-transformer, one layer": ("ms-transformer", {"layers": 1}),
     "bilstm, twice as wide": ("bilstm", {"hidden": 200}),
@@ -117,7 +117,7 @@ PAPER: dict[str, dict[str, float]] = {
 
 
 class Pairs(Classifying):
-    """Pairs of texts, each with one label; the words of all texts stand between spaces."""
+    """Pairs of texts, each with one label; words are separated by spaces."""
 
     name, kind, unit = "pairs", "pair", "pairs"
     paper = PAPER

@@ -1,4 +1,4 @@
-"""Tell what a cloud of points is (Set Transformer, Lee et al. 2019, section 5.5).
+"""Classify clouds of points (Set Transformer, Lee et al. 2019, section 5.5).
 
 ModelNet40 must be brought (ModelNet40.zip, modelnet.cs.princeton.edu); its meshes are read as they are, and
 points drawn from their surfaces. The paper's own file of points is not public. Without it there are ten
@@ -120,7 +120,7 @@ class Clouds(nn.Module):
 
 
 class PointClouds(Task):
-    """Share of clouds whose kind is told right."""
+    """Accuracy: the share of clouds of which the kind is right."""
 
     name = "point-clouds"
     metrics = ("accuracy",)

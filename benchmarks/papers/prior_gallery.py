@@ -103,7 +103,7 @@ def _shaw(span: int) -> Prior:
 
 
 def _learned(prior: LearnedPrior) -> Prior:
-    """The scores of a head with parameters near those it begins with, of a text of equal words."""
+    """The scores of a head with parameters close to its initial ones, for a text of equal words."""
     with torch.random.fork_rng(), torch.no_grad():
         torch.manual_seed(1)
         [terms] = learned_modules([prior], 16, 16)

@@ -3,11 +3,11 @@
     python -m benchmarks.papers.reproduce --list                     # all rows, and the state of each
     python -m benchmarks.papers.reproduce ms-trans/table2            # run it, or go on with it
     python -m benchmarks.papers.reproduce ms-trans/table3 --only ms-transformer transformer --seeds 1
-    python -m benchmarks.papers.reproduce ms-trans/table3 --table  # print what has been measured
+    python -m benchmarks.papers.reproduce ms-trans/table3 --table  # print stored results
 
 A row is measured here, not measured yet, needs data that you must bring (the row says which, and the
 command that takes them), or is not run, with the reason. Results are kept run by run in results/;
-what is there is not run again, and what is stopped goes on where it was. Needs the data folder
+stored runs are not repeated, and stopped ones resume. Needs the data folder
 (HEADWISE_DATA), but for figures and sets that are drawn.
 """
 
@@ -68,7 +68,7 @@ def print_list(tables: dict[str, Table]) -> None:
 
 
 def run(row: Row, seeds: int, paired: bool) -> Iterator[str]:
-    """Run what is missing of a row, a seed at a time; tells whether it is done, failed or cannot be."""
+    """Run the missing seeds of a row, one at a time; yields done, failed or impossible."""
     if row.command:
         for seed in range(seeds if row.seeded else 1):
             yield run_command(row, seed)
@@ -117,7 +117,7 @@ def run_command(row: Row, seed: int) -> str:
 
 
 def print_table(table: Table) -> None:
-    """What has been measured: mean and spread over seeds, the same on the test texts that are not in
+    """The stored results: mean and spread over seeds, the same on the test texts that are not in
     training, the paper's figure, and the difference from the rival, text by text."""
     trained = [row for row in table.rows if row.bench]
     made = {row: stored for row in table.rows if (stored := stored_runs(row)) is not None}
@@ -139,7 +139,7 @@ def print_table(table: Table) -> None:
 
 
 def trained_cells(row: Row, rival: str) -> list[str]:
-    """What a table says of a row that a benchmark trains."""
+    """The cells of a row that a benchmark trains."""
     bench, by_task = BENCHES[row.bench], bench_runs(row)
     done = [task for task in row.tasks if by_task[task][row.system]]
     runs = [run for task in done for run in by_task[task][row.system]]
@@ -168,7 +168,7 @@ def mean_of(runs: list[Result], field: str) -> str:
 
 
 def difference(row: Row, rival: str, tasks: list[str]) -> str:
-    """A row minus the rival, with the interval, or the difference of the means where the runs do not say
+    """A row minus the rival, with the interval, or the difference of the means where the runs do not record
     which texts they had right; empty where there is nothing to compare."""
     if not rival or row.system == rival or not tasks:
         return ""
@@ -202,7 +202,7 @@ minus ...: on the same test texts, seed by seed, with the 95 % interval of a boo
 
 
 def unknown(what: str, name: str, names: Sequence[str], where: str) -> str:
-    """What is said of a name that there is not: those that it is a part of, or like."""
+    """The message for an unknown name, with the names that contain or resemble it."""
     matches = [candidate for candidate in names if name in candidate] or get_close_matches(name, names, 3)
     return f"unknown {what} {name!r}; " + (
         f"did you mean {' or '.join(map(repr, matches))}?" if matches else where
@@ -222,7 +222,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--paired",
         action="store_true",
-        help="run again what does not say which texts it had right, so that differences can be paired",
+        help="repeat runs without marks of single texts, so that differences can be paired",
     )
     parser.add_argument("--table", action="store_true", dest="show", help="only print what is measured")
     options = parser.parse_args(arguments)

@@ -19,14 +19,14 @@ TIMES = ROOT / "benchmarks" / "speed" / "results"
 
 @dataclass(frozen=True)
 class StoredRuns:
-    """What has been measured of a row.
+    """The stored results of a row.
 
     Attributes:
         scores: By name, one for each seed.
         seeds: The seeds.
-        stopped: Those of them whose run is to go on.
-        paper: What the paper says of the same scores.
-        references: What they are to be compared with: a guess, an oracle.
+        stopped: Those of them whose run is unfinished.
+        paper: The paper's figures of the same scores.
+        references: Scores for comparison: of a guess, of an oracle.
         how: How long it was trained.
     """
 
@@ -65,7 +65,7 @@ def _set_task(row: Row) -> StoredRuns | None:
 
 
 def _finished(run: dict[str, Any]) -> bool:
-    """Whether a run came to its end; the oldest, which do not say, did."""
+    """Whether a run is finished; the oldest, which do not record it, are."""
     return run.get("finished", True) and (run["task"] != "translation" or "test_bleu" in run)
 
 
@@ -150,7 +150,7 @@ READERS: dict[str, Callable[[Row], StoredRuns | None]] = {
 
 
 def cells(row: Row, stored: StoredRuns) -> list[str]:
-    """Measured with its spread and the number of seeds, the paper, what is beside it, how long."""
+    """Score with spread and number of seeds, the paper's, the references, the length of training."""
     measured = ", ".join(f"{name} {_spread(values)}" for name, values in stored.scores.items())
     paper = row.paper or ", ".join(f"{name} {value:.4g}" for name, value in stored.paper.items())
     return [f"{measured} ({len(stored.seeds)})", paper, stored.references, stored.how]

@@ -1,4 +1,4 @@
-"""Rows of the papers' tables and figures: what one says, and rows that are alike."""
+"""Rows of the papers' tables and figures, and functions for rows with common settings."""
 
 from dataclasses import dataclass
 
@@ -23,7 +23,7 @@ GLOVE = "--vectors glove.6B.100d.txt --epochs 20"
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a table, or a line of a figure. One of `bench`, `command`, `bring` and `missing` is said.
+    """A row of a table, or a line of a figure. One of `bench`, `command`, `bring` and `missing` is set.
 
     Attributes:
         name: What it is called.
@@ -34,7 +34,7 @@ class Row:
         results: Where its result, or that of `bring`, then is, below papers/results, or speed/results.
         pick: Which part of that file it is.
         seeded: Whether the command takes --seed.
-        paper: What the paper says, where neither the benchmark nor the stored result does.
+        paper: The paper's figure, where neither the benchmark nor the stored result has it.
         bring: What data you must bring, and the command that takes it.
         missing: Why there is no command.
     """

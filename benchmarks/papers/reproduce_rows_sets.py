@@ -1,5 +1,5 @@
 """The tables of the Set Transformer's paper (Lee et al. 2019), and the Star-Transformer's masked summation,
-row by row. Data, no code. The flags are those of kept runs; without them a run is as long as the paper's.
+row by row. Data, no code. The flags are those of stored runs; without them a run is as long as the paper's.
 """
 
 from benchmarks.papers.cifar_clusters import CifarClusters

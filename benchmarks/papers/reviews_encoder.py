@@ -41,7 +41,7 @@ TRAIN = {
 
 
 def settings(encoder: str, *, more: bool = False) -> dict[str, dict]:
-    """The sections of a training."""
+    """The sections of a training run."""
     return {
         "model": {"task": "masked-words"},
         "encoder": read_recipe(f"mtl16-{encoder}")["encoder"],

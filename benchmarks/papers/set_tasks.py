@@ -1,15 +1,15 @@
-"""The Set Transformer paper's tasks, beside the paper's figures; and Star-Transformer's masked summation.
+"""The Set Transformer paper's tasks, with the paper's figures; and Star-Transformer's masked summation.
 
     python -m benchmarks.papers.set_tasks max-regression  # SAB + PMA, the paper's 20,000 steps
     python -m benchmarks.papers.set_tasks max-regression --model rff+mean    # a pooled baseline
     python -m benchmarks.papers.set_tasks mixture --threads 1 --minutes 60   # ISAB(16) + PMA, 50,000 steps
     python -m benchmarks.papers.set_tasks unique-characters --model sab+pma  # characters are drawn here
-    python -m benchmarks.papers.set_tasks mixture-unknown  # 2 to 6 clusters, not told how many
+    python -m benchmarks.papers.set_tasks mixture-unknown  # 2 to 6 clusters, their number unknown
     python -m benchmarks.papers.set_tasks mixture-large  # six clusters, 1,000 to 5,000 points
     python -m benchmarks.papers.set_tasks point-clouds --model isab16+max  # ten solids, 100 points each
     python -m benchmarks.papers.set_tasks modelnet40 --data ModelNet40.zip  # the paper's; you must bring it
     python -m benchmarks.papers.set_tasks masked-summation --model bilstm    # Star-Transformer's
-    python -m benchmarks.papers.set_tasks --table  # only print what has been measured
+    python -m benchmarks.papers.set_tasks --table  # only print stored results
 
 Sets are drawn as they are needed, most of a size of their own each; nothing is downloaded. A run ends after
 --steps, or earlier after --minutes of training, all sessions together: stop it at any time, and the same
@@ -84,13 +84,13 @@ class MixtureOfGaussians(Task):
     """Fit four Gaussians to 100 to 500 points (paper: section 5.3)."""
 
     name = "mixture"
-    metrics = ("LL0", "LL1")  # as the model says, and after one EM step
+    metrics = ("LL0", "LL1")  # as predicted, and after one EM step
     model = "isab16+pma"
     steps, rate, decay_at, precision = 50_000, 1e-3, 0.7, "bfloat16"
     evaluation_sets, evaluate_every = 1000, 1000
     clusters = fewest = 4  # of a set
     points = (100, 500)  # the fewest and the most
-    part = PART  # sets that are judged at once
+    part = PART  # sets evaluated at once
     # Mean log likelihood of a point, the paper's Table 3; isab32 and isab64 from its supplement.
     paper: Mapping[str, tuple[float, ...]] = {
         "rff+mean": (-2.0006, -1.6186),
@@ -162,7 +162,7 @@ class LargeMixtures(MixtureOfGaussians):
 
 
 class UnknownClusters(MixtureOfGaussians):
-    """The same with 2 to 6 clusters, and a model that is not told how many; not the paper's."""
+    """The same with 2 to 6 clusters, whose number the model does not get; not the paper's."""
 
     name = "mixture-unknown"
     clusters, fewest = 6, 2
@@ -223,7 +223,7 @@ def main(arguments: list[str] | None = None) -> int:
         type=Path,
         help="modelnet40: ModelNet40.zip, or the folder that it holds; cifar100: features.npz",
     )
-    parser.add_argument("--table", action="store_true", help="only print what has been measured")
+    parser.add_argument("--table", action="store_true", help="only print stored results")
     options = parser.parse_args(arguments)
     if options.table:
         print_table(TASKS, options.results)

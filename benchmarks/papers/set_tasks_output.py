@@ -115,7 +115,7 @@ def picture(result: Mapping[str, Any]) -> str:
 
 
 def print_table(tasks: Mapping[str, Any], results: Path) -> None:
-    """What has been measured beside the paper, in Markdown."""
+    """Print the stored results and the paper's, in Markdown."""
     runs = [json.loads(path.read_text()) for path in sorted((results / "set_tasks").glob("*.json"))]
     for name, task in tasks.items():
         task_runs = [result for result in runs if result["task"] == name]

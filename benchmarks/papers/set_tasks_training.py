@@ -22,14 +22,14 @@ from headwise import __version__
 from headwise.core.errors import HeadwiseError
 from headwise.training.run_state import record_signals
 
-EVALUATION = 2**32  # seed of the sets that models are judged on, out of reach of --seed
-PART = 200  # sets that are judged at once
+EVALUATION = 2**32  # seed of the evaluation sets, out of reach of --seed
+PART = 200  # sets evaluated at once
 
 Scores = dict[str, float]
 
 
 class Task(Protocol):
-    """What a task of this benchmark says of itself."""
+    """A task of this benchmark."""
 
     name: str
     metrics: tuple[str, ...]
@@ -50,7 +50,7 @@ class Task(Protocol):
 
 @dataclass(frozen=True)
 class Settings:
-    """What was asked for."""
+    """The settings of a run."""
 
     model: str
     seed: int
@@ -125,7 +125,7 @@ class Run:
         return value
 
     def evaluate(self) -> Scores:
-        """Scores on the sets that are kept for that; added to the curve."""
+        """Scores on the evaluation sets; added to the curve."""
         with torch.inference_mode():
             scores = self.task.evaluate(self.model, self.task.evaluation_sets)
         counters = self.counters

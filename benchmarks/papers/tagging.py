@@ -1,11 +1,11 @@
 """Sequence labelling on real data: names of CoNLL-2003 and WNUT-17, parts of speech of UD EWT and the
-Penn Treebank sample, beside the papers' figures.
+Penn Treebank sample, with the papers' figures.
 
     python -m benchmarks.papers.tagging                              # everything, one seed of each
     python -m benchmarks.papers.tagging --only conll2003 --seeds 3
-    python -m benchmarks.papers.tagging --table                      # only print what has been measured
+    python -m benchmarks.papers.tagging --table                      # only print stored results
 
-Needs the data folder (HEADWISE_DATA, default ../shared/data). Every run is kept with its whole
+Needs the data folder (HEADWISE_DATA, default ../shared/data). Every run is stored with its complete
 configuration, and an interrupted run is resumed: kill it at any time and start it again. Models are
 chosen on dev only; the test sentences are read once for each run. A data set such as `conll2003-glove` is
 the same with GloVe 6B (100 features), the paper's vectors, and a longer training; `conll2003-glove-all` has
@@ -50,11 +50,11 @@ CHAR = {"tagger": {"crf": False, "constraints": False}}
 # GloVe 6B is lower case: without shapes a plain tagger sees no capitals.
 SHAPES = {"characters": {"network": "none", "shape": 20}, "tagger": {"crf": False, "constraints": False}}
 ALONE = {"linear_model": {"kind": "none"}}
-LINEAR_MODEL = {"linear_model": {"kind": "linear"}}  # the linear CRF beside the encoder's
+LINEAR_MODEL = {"linear_model": {"kind": "linear"}}  # the linear CRF in an ensemble with the encoder's
 REFIT = {"train": {"refit": True}}  # once dev has chosen the epoch, train again on dev sentences too
 # All taggers were best in their last epoch, so twice as many; and vectors learn as fast as the rest.
 LONGER: dict[str, Any] = {"train": {"refit": True, "epochs": 40, "vectors_learning_rate": 1e-3}}
-# name -> the recipe and what is said beyond it
+# name -> the recipe and further settings
 SYSTEMS: dict[str, tuple[str, dict[str, Any]]] = {
     "ms-transformer": ("tag-ms-transformer", PLAIN),
     "ms-transformer + char": ("tag-ms-transformer", CHAR),
@@ -119,7 +119,7 @@ TREEBANK_CUTS = (160, 179)  # files
 
 
 def bare(task: str) -> str:
-    """A data set without what its name says of vectors."""
+    """The name of a data set without its vectors."""
     return task.removesuffix(ALL_WORDS).removesuffix(GLOVE)
 
 
@@ -240,7 +240,7 @@ def print_differences(by_task: RunsByTask) -> None:
 
 
 def row_of(runs: list[Result], paper: float | None) -> list[str]:
-    """What a table says of the runs of a system."""
+    """The cells of a system's runs."""
     scores = [100 * run["test"] for run in runs]
     spread = f" ± {statistics.stdev(scores):.2f}" if len(scores) > 1 else ""
     return [

@@ -2,7 +2,7 @@
 
     python -m benchmarks.papers.tagging_curves              # everything: some hours of a core; resumable
     python -m benchmarks.papers.tagging_curves --sentences 250 --seeds 1
-    python -m benchmarks.papers.tagging_curves --table      # only print what has been measured
+    python -m benchmarks.papers.tagging_curves --table      # only print stored results
     python docs/make_images.py                              # and draw that of CoNLL-2003
 
 There is no CRF and no network of characters, so that only the encoder sees neighbours. Each word has the

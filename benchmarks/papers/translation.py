@@ -1,4 +1,4 @@
-"""Translation with BP-Transformers (Ye et al. 2019, section 4.4), beside a Transformer of the same size.
+"""Translation with BP-Transformers (Ye et al. 2019, section 4.4), and with a Transformer of the same size.
 
     python -m benchmarks.papers.translation --model bpt-k4 --minutes 60      # Multi30k, English to German
     python -m benchmarks.papers.translation --model transformer
@@ -187,7 +187,7 @@ def run(task: Translation, settings: Settings, results: Path) -> int:
 
 
 def print_results(results: Path) -> None:
-    """What has been measured, in Markdown."""
+    """Print the stored results in Markdown."""
     print_header(["model", "seed", "steps", "minutes", "parameters", "dev loss", "dev BLEU", "test BLEU"])
     for path in sorted((results / "set_tasks").glob("translation-*.json")):
         run = json.loads(path.read_text())
@@ -209,7 +209,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--results", type=Path, default=RESULTS)
-    parser.add_argument("--table", action="store_true", help="only print what has been measured")
+    parser.add_argument("--table", action="store_true", help="only print stored results")
     options = parser.parse_args(arguments)
     task = Translation(options.data)
     task.warmup = min(task.warmup, options.steps // 10)

@@ -107,7 +107,7 @@ class Translator(nn.Module):
 
         Args:
             source: Word numbers.
-            beam: Beginnings that are kept of each.
+            beam: Hypotheses per sentence.
             most: Longest translation, in words.
         """
         memory = self.encode(source)

@@ -2,10 +2,10 @@
 
 The paper has the 1,623 characters of Omniglot, each drawn by 20 people. Here a character is three strokes,
 each a quadratic curve with control points of its own, drawn on 28 x 28 points; every image of it moves the
-control points a little, and turns, shifts and stretches the whole. 1,200 characters are for training, 423
+control points a little, and turns, shifts and stretches the image. 1,200 characters are for training, 423
 others for the test. A set has n ~ U{6..10} images of c ~ U{1..n} characters, each at least once.
 
-The model says the rate of a Poisson distribution; its mode, the floor of the rate, is the answer.
+The model predicts the rate of a Poisson distribution; its mode, the floor of the rate, is the answer.
 """
 
 from collections.abc import Mapping, Sequence
@@ -69,7 +69,7 @@ def character_sets(
 
 
 class Counter(nn.Module):
-    """A convolutional network on each image, and a model of sets on what it says."""
+    """A convolutional network on each image, and a model of sets on its outputs."""
 
     def __init__(self, name: str):
         super().__init__()

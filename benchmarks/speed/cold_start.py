@@ -1,4 +1,4 @@
-"""CPU seconds of `headwise` commands from a cold start, of this source and of another one beside it.
+"""CPU seconds of `headwise` commands from a cold start, of this source, compared with another one.
 
     python -m benchmarks.speed.cold_start MODEL --against ../headwise-before --rounds 9
 

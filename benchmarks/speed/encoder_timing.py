@@ -1,4 +1,4 @@
-"""Time an encoder on this machine, beside its matrix products.
+"""Time an encoder on this machine, compared with its matrix products.
 
     python -m benchmarks.speed.encoder_timing --encoder ms-transformer --lengths 128 512 --threads 1
     python -m benchmarks.speed.encoder_timing my-model --explain
@@ -75,7 +75,7 @@ def time_encoder(
     as_json: Annotated[bool, Parameter(name="--json", negative=(), show_default=False)] = False,
     settings: EncoderFlags = None,
 ) -> None:
-    """Time an encoder on this machine, beside its matrix products.
+    """Time an encoder on this machine, compared with its matrix products.
 
     The encoder, that of a model or a new one, reads random word vectors (with balanced trees, if it needs
     some). The floor is the time of its linear layers alone on the same words, without attention, norms or

@@ -2,7 +2,7 @@
 
     python -m benchmarks.speed.long_text [--only star-transformer ...] [--words 10000 100000 1000000]
 
-What is timed is what a classifier says of a text that is given as a string: words, vectors, encoder in its
+Timed is a classifier's prediction for a text that is a string: words, vectors, encoder in its
 windows, readout. Weights are random, sizes small (width 64, two layers), one thread. Each measurement is a
 line of results/long_text.jsonl; the table shows the last of each.
 """
@@ -61,7 +61,7 @@ def measure(system: str, words: int) -> None:
     drawn = np.random.default_rng(0).choice(WORDS, words).tolist()
     times = list[float]()
     while not times or sum(times) < SHORTEST:
-        text = " ".join(drawn[len(times) :])  # of another length, as graphs of a length are kept
+        text = " ".join(drawn[len(times) :])  # of another length, as graphs of a length are cached
         began = time.process_time()
         model.predict_proba([text])
         times.append(time.process_time() - began)
@@ -74,7 +74,7 @@ def measure(system: str, words: int) -> None:
 
 
 def show(systems: list[str], sizes: list[int]) -> None:
-    """A table of what has been measured."""
+    """Print a table of the stored results."""
     results: dict[tuple[str, int], Any] = {
         (line["system"], line["words"]): line for line in read_lines(RESULTS)
     }
@@ -97,7 +97,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--only", nargs="+", default=list(SYSTEMS), choices=SYSTEMS)
     parser.add_argument("--words", nargs="+", type=int, default=[10_000, 100_000, 1_000_000])
-    parser.add_argument("--table", action="store_true", help="only print what has been measured")
+    parser.add_argument("--table", action="store_true", help="only print stored results")
     options = parser.parse_args()
     if not options.table:
         for system in options.only:

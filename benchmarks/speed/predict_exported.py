@@ -1,10 +1,10 @@
-"""Whole commands of `headwise predict` with a model folder and with what was exported of it.
+"""Commands of `headwise predict`, from start to end, with a model folder and with what was exported of it.
 
     python -m benchmarks.speed.predict_exported --texts 1 2000 --rounds 5
     python -m benchmarks.speed.predict_exported --tags --rounds 5     # a tagger, on WNUT-17
 
 The seconds are those of a clock, starting and loading included, so nothing else should be running. The two
-take turns; medians of rounds are told, and by how much what they write differs. `--python` names the Python
+take turns; medians of rounds and the differences of their outputs are reported. `--python` names the Python
 of an environment without torch, which then predicts with what was exported.
 """
 

@@ -3,7 +3,7 @@
     python -m benchmarks.speed.predict_rows --rows 1000000 [--folder build/predict-rows]
 
 A tiny model reads a csv file of short texts with their numbers. The prediction is stopped with SIGKILL and
-cut off at random bytes, and gone on with; the output is compared, byte by byte, with that of a run that
+cut off at random bytes, and resumed; the output is compared, byte by byte, with that of a run that
 nothing stopped. The result is a line of results/predict_rows.jsonl.
 """
 
@@ -81,11 +81,11 @@ def in_order(path: Path, rows: int) -> bool:
 def interrupted(
     source: Path, complete: Path, again: Path, chance: random.Random
 ) -> tuple[bool, list[int], int]:
-    """Whether what is killed, cut off and gone on with is as what nothing stopped; where it was cut off;
+    """Whether output that is killed, cut off and resumed equals uninterrupted output; where it was cut off;
     and its memory in MB.
 
     An output is only added to, so one that is cut off at a byte is what a kill there leaves. It is killed
-    near its beginning, gone on with from two bytes anywhere and killed again, and then from a byte near its
+    near its beginning, resumed from two bytes anywhere and killed again, and then from a byte near its
     end up to there.
     """
     size, same, memory = complete.stat().st_size, True, 0

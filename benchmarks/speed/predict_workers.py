@@ -1,10 +1,10 @@
-"""Whole commands of `headwise predict` with one process and with several, on the same reviews.
+"""Commands of `headwise predict`, start to end, with one process and with several, on the same reviews.
 
     python -m benchmarks.speed.predict_workers --workers 1 2 --texts 20000 --rounds 3
 
 The seconds are those of a clock, starting and loading included, so nothing else should be running. One
-process has all threads, several share them. All take turns; the median of rounds is told, and whether what
-they write is the same.
+process has all threads, several share them. All take turns; the median of rounds is reported, and whether
+their outputs are equal.
 """
 
 import argparse

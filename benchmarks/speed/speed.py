@@ -1,4 +1,4 @@
-"""How fast headwise is, beside the bars that it is to reach, its floor and its rivals.
+"""How fast headwise is, compared with its targets, its floor and its rivals.
 
     python -m benchmarks.speed.speed                              # everything (hours on one core)
     python -m benchmarks.speed.speed --quick                      # a sample of everything, some minutes
@@ -76,7 +76,7 @@ def parts(arguments: argparse.Namespace) -> dict[str, Callable[[], Result | str]
 
 
 def environment(rounds: int = 0) -> dict[str, Any]:
-    """What the times depend on; rounds where they were asked for, so that the command can be told."""
+    """What the times depend on; with the rounds where the command sets them."""
     return {
         "headwise": __version__,
         "torch": torch.__version__,
@@ -90,7 +90,7 @@ def environment(rounds: int = 0) -> dict[str, Any]:
 
 
 def processor() -> str:
-    """Its name, where the system tells it."""
+    """The name of the processor, where the system has it."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
@@ -131,7 +131,7 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument(
         "--minilm", default=speed_predict.MINILM, help="predict: name or folder of the model"
     )
-    parser.add_argument("--json", type=Path, help="where results are kept")
+    parser.add_argument("--json", type=Path, help="file of the results")
     parser.add_argument("--figure", type=Path, help="where Figure 4 is drawn")
     arguments = parser.parse_args(words)
     if arguments.threads:

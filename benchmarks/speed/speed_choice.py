@@ -1,4 +1,4 @@
-"""The compiled kernels of `banded` beside `sdpa`, on heads that both can run: which is the one to choose.
+"""The compiled kernels of `banded` compared with `sdpa`, on heads that both can run: which one to choose.
 
 It takes `banded` wherever that can run. The ratios here say whether that is right on a machine.
 """

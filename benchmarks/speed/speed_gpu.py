@@ -110,7 +110,7 @@ def run(
 def time_case(
     case: Case, rounds: int, device: torch.device, tokens: int
 ) -> tuple[list[dict[str, Any]], list[str]]:
-    """Milliseconds of each system in each pass, and what is to be said about those that failed."""
+    """Milliseconds of each system in each pass, and notes about those that failed."""
     cases, notes = [], []
     for name, training in PASSES.items():
         systems, failures = prepare(case, training, device, tokens)
@@ -137,7 +137,7 @@ def time_case(
 def prepare(
     case: Case, training: bool, device: torch.device, tokens: int
 ) -> tuple[dict[str, Run], list[str]]:
-    """The systems that can run this, each after its first run, and what is to be said about the others."""
+    """The systems that can run this, each after its first run, and notes about the others."""
     torch.manual_seed(0)
     texts = max(1, tokens // case.words)
     ragged = [torch.randn(texts * case.words, HEADS, SIZE, device=device).to(case.dtype) for _ in range(3)]

@@ -61,7 +61,7 @@ def run(*, quick: bool, rounds: int, minilm: str, folder: Path) -> Result | str:
         quick: Fewer texts.
         rounds: Of which the median is taken.
         minilm: Name or folder of the MiniLM model.
-        folder: Where models and files are kept.
+        folder: Of models and files.
     """
     if (reason := missing_data()) is not None:
         return reason

@@ -17,7 +17,7 @@ class Row:
     Attributes:
         what: What was measured.
         value: What came out.
-        bar: What is asked for: `<= 1.35`, `>= 6`; empty where it is only reported.
+        bar: The target: `<= 1.35`, `>= 6`; empty where it is only reported.
         unit: Of the value.
     """
 
@@ -53,7 +53,7 @@ class Result:
 
 
 def table(rows: Sequence[Row]) -> str:
-    """The rows in Markdown: ratios first, beside their bars."""
+    """The rows in Markdown: ratios first, with their targets."""
     lines = ["| value | bar | | what |", "|---:|---:|---|---|"]
     marks = {None: "", True: "met", False: "NOT MET"}
     for row in rows:

@@ -1,4 +1,4 @@
-"""CPU seconds of whole `headwise train` commands, of this source and of another one beside it.
+"""CPU seconds of complete `headwise train` commands, of this source, compared with another one.
 
     python -m benchmarks.speed.train_commands --against ../headwise-before --rounds 3
 
