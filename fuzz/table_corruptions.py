@@ -3,8 +3,9 @@
     python fuzz/table_corruptions.py --count 300 --seed 0
 
 Each input is a table of our own texts, written in one of the layouts, with one or two corruptions of its
-column order, its names, its quoting, its line ends or its encoding. It is read as `headwise train` reads
-it: with a guessed task and guessed columns. Right means all texts with their labels, in their order.
+column order, its names, its quoting, its line ends, its encoding or what surrounds it. It is read as
+`headwise train` reads it: with a guessed task and guessed columns. Right means all texts with their labels,
+in their order.
 """
 
 import argparse
@@ -60,6 +61,7 @@ class Table:
         style: quoted as csv is ("minimal", "all"), not at all ("raw"), by backslash ("escape"), or with a
             blank before a quotation mark ("blank").
         suffix: The suffix of the file; "" for none.
+        above: Lines above the header.
     """
 
     names: list[str] | None
@@ -72,12 +74,15 @@ class Table:
     end: str = "\n"
     encoding: str = "utf-8"
     prefix: str = ""
+    above: tuple[str, ...] = ()
     edits: list[Callable[[list[str]], list[str]]] = field(default_factory=list)
 
     def lines(self) -> list[str]:
         """The lines of the file, without their ends; a cell may hold line ends."""
         rows = ([self.names] if self.names else []) + self.rows
         lines = [self.prefix + self.delimiter.join(map(self._cell, row)) for row in rows]
+        names = [*filter(None, self.names or ())]
+        lines = [*(self.above if names and len({*names}) == len(names) else ()), *lines]
         for edit in self.edits:
             lines = edit(lines)
         return lines
@@ -219,6 +224,27 @@ def _line_ends(table: Table, chance: random.Random) -> Table:
     return replace(table, edits=[*table.edits, edit])
 
 
+def _surrounded(table: Table, chance: random.Random) -> Table:
+    """With what people and programs write around the rows of a table."""
+    kind, width, everywhere = chance.randrange(5), len(table.rows[0]), chance.random() < 0.5
+    if table.prefix or (kind == 0 and table.names is None):
+        return table
+    if kind in (1, 2):
+        title = f"Answers of 2024{table.delimiter * (width - 1)}"
+        return replace(table, above=("# exported, as it is",) if kind == 1 else (title, ""))
+    total = ["", *[""] * width]
+    total[table.text], total[table.label] = "Total", str(ROWS)
+
+    def edit(lines: list[str]) -> list[str]:
+        if kind == 0:
+            return [*lines, table.delimiter.join(total[:width])]
+        if kind == 3:
+            return [line + table.delimiter * (n % 3 > 0 or everywhere) for n, line in enumerate(lines)]
+        return [*lines, *[table.delimiter * (width - 1)] * 3]
+
+    return replace(table, edits=[*table.edits, edit])
+
+
 def _encoded(table: Table, chance: random.Random) -> Table:
     kinds = ("utf-8-sig", "utf-16", "utf-16-le", "latin-1", "cp1252", "utf-32")
     return replace(table, encoding=chance.choice(kinds))
@@ -229,6 +255,7 @@ CORRUPTIONS = {
     "names": _renamed,
     "quoting": _quoted,
     "line ends": _line_ends,
+    "what surrounds it": _surrounded,
     "encoding": _encoded,
 }
 

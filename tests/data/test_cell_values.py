@@ -35,6 +35,7 @@ def table(*rows):
         ("[None, 1, 2.5, True]", [None, 1, 2.5, True]),
         ("[('a', 1), [b'b']]", [["a", 1], ["b"]]),
         ("{'a': (1, 2), 3: {4}}", {"a": [1, 2], "3": [4]}),
+        ("[np.str_('a'), np.int64(3)]", ["a", 3]),
         ("[]", []),
         ("{}", {}),
     ],
@@ -64,6 +65,8 @@ def test_choices_are_lists():
         ("('a', 'b')", True, False),
         ("(1, 2)", False, False),
         ("[other]", False, False),
+        ("['a', nan]", True, False),
+        ("['a' of all]", False, False),
         ("https://example.org/a", False, True),
         ("see https://example.org", False, False),
     ],
@@ -109,6 +112,22 @@ def test_arrays_of_postgresql_are_sets(write):
 def test_bytes_in_lists_are_their_text(write):
     path = write("a.csv", table(("text", "labels"), *[(f"text {n}", "['a', b'b']") for n in range(4)]))
     assert {item.labels for item in ITEM_TYPES_BY_TASK["multi-label"].read(path).items} == {("a", "b")}
+
+
+def test_a_label_in_bytes_is_its_text(write):
+    labels = ["b'a'", 'b"b"', "b'no end", "a", "b"]
+    path = write(
+        "a.csv", table(("text", "label"), *((f"text {n}", label) for n, label in enumerate(labels)))
+    )
+    assert [item.label for item in read_examples(path).items] == ["a", "b", "b'no end", "a", "b"]
+
+
+@pytest.mark.parametrize("mark", ["|", "; ", ","])
+def test_words_in_brackets_are_sets_whatever_separates_them(write, mark):
+    path = write("a.csv", table(("text", "labels"), *[("one", f"[a b{mark}c]"), ("two", "[c]")] * 4))
+    assert infer_task(path, {})[0] == "multi-label"
+    items = ITEM_TYPES_BY_TASK["multi-label"].read(path).items
+    assert [item.labels for item in items[:2]] == [("a b", "c"), ("c",)]
 
 
 @pytest.mark.parametrize(

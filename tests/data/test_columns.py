@@ -201,6 +201,7 @@ def test_a_short_column_of_words_that_is_not_used_is_told():
     [
         ("moderation_status", ["new", "done"]),
         ("cv_fold", ["1", "2"]),
+        ("_golden", ["TRUE", "FALSE"]),
         ("parentId", ["a", "b"]),
         ("lang", ["en", "de"]),
         ("language_code", ["en", "pt-BR"]),

@@ -150,6 +150,19 @@ def test_a_row_of_a_later_file_is_no_header(files, rows):
         read_files_as_one(CLASSIFY, list_files(["b.csv", "a.csv", "c.csv"]))
 
 
+def test_columns_of_labels_are_those_of_the_first_file(files):
+    rows = "a b,0,1\nc d,1,0\ne f,1,1\n"
+    for name, names in ("c.csv", "late,paid"), ("d.csv", "paid,late"), ("e.csv", "late,new"):
+        (files / name).write_text(f"text,{names}\n{rows}")
+    sets = ITEM_TYPES_BY_TASK["multi-label"]
+    data = read_files_as_one(sets, list_files(["c.csv", "d.csv"]))
+    assert [item.labels for item in data.items[:4:3]] == [("paid",), ("late",)]
+    with pytest.raises(
+        DataError, match=r"HW111.*labels 'late, new'.*expected text 'text', labels 'late, paid'"
+    ):
+        read_files_as_one(sets, list_files(["c.csv", "e.csv"]))
+
+
 def test_a_first_file_without_a_header_is_the_one_to_mend(files):
     (files / "c.csv").write_text("one text,a\ntwo texts,b\n" * 9)
     with pytest.raises(DataError, match=r"HW111.*c\.csv has no header: write one above its rows"):

@@ -89,6 +89,11 @@ def test_another_separator_is_named(write, mark):
         guess(behind)
 
 
+def test_a_colon_behind_the_label_separates():
+    with pytest.raises(DataError, match="give --format label-text --delimiter ': '"):
+        guess("\n".join(f"{label}: {text}" for text, label in LABELLED))
+
+
 def test_a_mark_in_some_lines_or_beside_texts_is_no_separator():
     for lines in (
         ["it is - as ever - late"] * 5,

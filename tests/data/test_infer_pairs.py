@@ -31,6 +31,8 @@ def answers(*groups) -> str:
         ("a.csv", "q1,q2,remarks,group\n" + "5,4,it is fine,new\n3,1,so they all say,old\n" * 20, None),
         ("a.csv", "q1,q2,remarks,group\n" + answers("new", "old"), None),
         ("a.csv", "q1,q2,label\n" + "yes,no,same\nyes,yes,other\n" * 20, "pair"),  # short texts
+        ("a.csv", "anchor,target,score\n" + parallel(0.25, 1.5, 3), "pair-score"),
+        ("a.csv", "question,answer,intent\n" + parallel("buy", "sell"), None),  # HWU64
         ("a.csv", "claim,evidence,verdict\n" + parallel("true", "false"), "pair"),
         ("a.csv", "Satz A,Satz B,Urteil\n" + parallel("ja", "nein"), "pair"),
         ("a.csv", "frase-1,frase-2,score\n" + parallel(0.25, 1.5, 3), "pair-score"),

@@ -65,6 +65,15 @@ def test_another_separator(write):
         MultiLabelOptions(label_separator="\t")
 
 
+@pytest.mark.parametrize("mark", ["、", "，", "；", "،"])
+def test_commas_of_other_scripts_separate_labels(write, mark):
+    cells = ["good", f"good{mark}cheap", f"cheap{mark} late", "late"]
+    rows = "".join(f"a text of number {n},{cells[n % 4]}\n" for n in range(20))
+    path = write("f.csv", f"text,labels\n{rows}")
+    assert infer_task(path, {})[0] == "multi-label"
+    assert sets(read_sets(path))[:3] == [("good",), ("good", "cheap"), ("cheap", "late")]
+
+
 ARXIV = ["cs.CL cs.LG", "cs.CL", "math.CO", "cs.LG stat.ML", "math.CO cs.DM", "cs.LG"]
 
 

@@ -94,9 +94,21 @@ def test_ticks(write):
     path = write("f.csv", "text,late,broken\na b,x,\nb c,X,1\nc d,,1\nd e,,\n")
     assert infer_task(path, {})[0] == "multi-label"
     assert sets(read_sets(path)) == [("late",), ("late", "broken"), ("broken",), ()]
+    rare = write("h.csv", "text,late,broken\na b,x,\nb c,,\n")  # of which nobody ticked one
+    assert sets(read_sets(rare, training_labels=["late", "broken"])) == [("late",), ()]
     mixed = write("g.csv", "text,late,broken\na b,1,\nb c,0,1\nc d,,1\n")  # nothing is not 0 here
     with pytest.raises(DataError, match=r"g\.csv:4: nothing in the column 'late'"):
         read_sets(mixed, MultiLabelOptions(label_columns="late,broken"))
+
+
+@pytest.mark.parametrize("none", ["", "\n1 2,y,x"])
+def test_x_and_y_in_one_column_do_not_both_say_yes(write, none):
+    path = write("f.csv", "text,late,broken\n" + "a b,x,y\nb c,y,x\n" * 5 + f"c d,{none and 'x'},x{none}\n")
+    assert infer_task(path, {})[0] == "classify"
+    with pytest.raises(DataError, match=r"HW131"):
+        read_examples(path)
+    with pytest.raises(DataError, match=r"'x' and 'y' in the column 'late'"):
+        read_sets(path, MultiLabelOptions(label_columns="late,broken"))
 
 
 @pytest.mark.parametrize(("bad", "told"), [("2.0", "'2.0'"), ("", "nothing"), ("?", "'?'")])

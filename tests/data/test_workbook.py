@@ -153,19 +153,20 @@ def test_sheets_that_cannot_be_read(book):
     assert "book.xlsx!Old" in refused(path).advice
 
 
-def test_hidden_rows_and_columns_are_read_and_told(book):
+@pytest.mark.parametrize("last", ["C", "Z"])
+def test_hidden_rows_and_columns_are_read_and_told(book, last):
     path = book(A=[["text", "label", "old"], *([f"text {n}", "ab"[n % 2], "x"] for n in range(9))])
     made = openpyxl.load_workbook(path)
     for row in (4, 5, 9, 20):  # there is no row 20
         made["A"].row_dimensions[row].hidden = True
-    for column in "CZ":
+    for column in "C" if last == "C" else "CZ":
         made["A"].column_dimensions[column].hidden = True
     made.save(path)
     notes = read_examples(path).notes
-    assert notes[:2] == (
+    assert [note for note in notes if "hidden" in note] == [
         "rows that are hidden or filtered out are read, too: 3, first 4",
         "columns that are hidden are read, too: C",
-    )
+    ]
     assert len(read_examples(path).items) == 9
 
 

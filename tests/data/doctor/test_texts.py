@@ -389,13 +389,6 @@ def test_labels_that_are_several_others():
     assert "HW186" not in findings(*((f"a film {n}", ("in,late", "in")[n % 2]) for n in range(30)))
 
 
-def test_a_summary_in_the_last_row():
-    rows = [*CLEAN, ("Grand total:", "20")]
-    assert findings(*rows)["HW178"].where == ("f:21",)
-    assert "HW178" not in findings(("Grand total:", "20"), *CLEAN)
-    assert "HW178" not in findings(*CLEAN, ("Total", "a"))
-
-
 def test_people_who_label_the_same_texts():
     rows = [(f"a good film number {n // 3}", "ab"[n % 7 == 0]) for n in range(60)]
     assert "several people labelled each text" in findings(*rows)["HW154"].fix

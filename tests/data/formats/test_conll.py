@@ -74,6 +74,10 @@ def test_line_ends_and_spaces_do_not_matter():
         assert tokens(text) == [[("a", "O"), ("b", "B-x")], [("c", "O")]]
 
 
+def test_line_ends_that_were_doubled():
+    assert tokens(CONLL03.replace("\n", "\r\r\n")) == tokens(CONLL03)
+
+
 def test_only_spaces_and_tabs_separate():
     assert tokens("a\x85b O\n\u00a0 B-x\n\u2028 O") == [
         [("a\x85b", "O"), ("\u00a0", "B-x"), ("\u2028", "O")]
@@ -251,3 +255,12 @@ def test_a_column_of_one_value_in_each_sentence_is_not_that_of_the_tags():
         [("Tom", "B-PER"), ("ran", "O")],
         [("Rome", "B-LOC"), ("is", "O"), ("far", "O")],
     ]
+
+
+@pytest.mark.parametrize("first", ["", "{n}\t"])
+def test_columns_in_the_opposite_order(first):
+    words = [("B-LOC", "B-NP", "NNP", "Oslo"), ("O", "B-VP", "VBZ", "is"), ("O", "B-ADJP", "JJ", "far")]
+    sentence = "".join(first.format(n=n) + "\t".join(row) + "\n" for n, row in enumerate(words, start=1))
+    sentence += first.format(n=4) + "O\tO\t.\t.\n"
+    item = read("\n".join([sentence] * 3))[0][0]
+    assert (item.tokens, item.tags) == (("Oslo", "is", "far", "."), ("B-LOC", "O", "O", "O"))

@@ -195,6 +195,46 @@ def test_the_sign_at_the_end_of_a_file_of_dos(write):
     assert [item.text for item in read_examples(path).items] == ["a door", "a roof"]
 
 
+@pytest.mark.parametrize("total", ["20,Total,20", ",Summe:,20", "Grand total,,", "total,it is shut,20"])
+def test_totals_below_the_rows_are_no_text(write, total):
+    rows = "".join(f"{n},the door is shut {n},{'xy'[n % 2]}\n" for n in range(20))
+    with pytest.raises(DataError, match="a row of totals") as error:
+        read_examples(write("a.csv", f"id,text,label\n{rows}{total}\n"))
+    assert error.value.line == 22
+    stars = "".join(f"it is late {n},{n % 2}\n" for n in range(20))
+    with pytest.raises(DataError, match="a row of totals"):
+        read_examples(write("b.csv", f"text,stars\n{stars}Total,20\n,\n"))
+    for row in ("20,Total,x", "20,the total is 20,x"):
+        assert len(read_examples(write("c.csv", f"id,text,label\n{rows}{row}\n")).items) == 21
+
+
+def test_empty_cells_behind_the_last_column_are_left_out(write, fails):
+    rows = [f"the door is shut {n},{'xy'[n % 2]}{',,' * (n % 3 == 0)}\n" for n in range(20)]
+    data = read_examples(write("a.csv", f"text,label\n{''.join(rows)}"))
+    assert [item.label for item in data.items] == ["x", "y"] * 10
+    assert "empty cells behind the last column are left out" in data.notes
+    path = write("b.csv", f"text,label\n{''.join(rows)}shut, or not,x\n")  # a comma of the text
+    assert fails(read_examples, path) == ("HW110", 22, None)
+
+
+@pytest.mark.parametrize("end", [",", ",,"])
+def test_a_comma_of_a_text_is_not_hidden_by_empty_cells(write, fails, end):
+    rows = [f"{'xy'[n % 2]},the door{',' * (n % 4 == 0)} is shut {n}{end}\n" for n in range(20)]
+    path = write("a.csv", f"label,text,notes{end[1:]}\n{''.join(rows)}")
+    assert fails(read_examples, path)[:2] == ("HW110", 2)
+    rows = [f"the door{',' * (n % 4 == 0)} is shut {n},{'xy'[n % 2] * (n % 4 > 0)}\n" for n in range(20)]
+    assert fails(read_examples, write("b.csv", f"text,label\n{''.join(rows)}"))[:2] == ("HW110", 2)
+
+
+def test_a_delimiter_at_the_end_of_the_header_alone_or_of_some_rows(write):
+    rows = [f"the door is shut {n},{'xy'[n % 2]}{',' * (n % 3 == 0)}\n" for n in range(20)]
+    for path in (
+        write("a.csv", f"text,label,\n{''.join(rows)}"),
+        write("b.csv", f"text,label,\n{rows[0] * 12}"),
+    ):
+        assert {*read_examples(path).labels} <= {"x", "y"}
+
+
 @pytest.mark.parametrize("remark", [",,60 rows", "Total,,60", ",,"])
 def test_a_remark_below_an_empty_row(write, remark):
     rows = "".join(f"{n},the door is shut {n},{'xy'[n % 2]}\n" for n in range(20))

@@ -40,6 +40,11 @@ def test_marks_that_enclose_nothing_are_characters(delimiter):
     assert any("--quoting double" in note for note in notes)
 
 
+def test_blank_lines_do_not_hide_single_quotation_marks():
+    rows = "".join(f"'it is late, {n}'^'x'\n" for n in range(9))
+    assert cells(f"'text'^'label'\n{rows}\n\n\n")[0][1] == ["it is late, 0", "x"]
+
+
 def test_a_quoted_delimiter_is_not_split():
     text = 'text\tlabel\n"a\tb"\tx\n"c, d"\ty\n"e"\tx\n'
     assert cells(text)[0] == [["text", "label"], ["a\tb", "x"], ["c, d", "y"], ["e", "x"]]
@@ -51,6 +56,12 @@ def test_with_commas_a_raw_mark_is_an_error_that_says_what_to_do():
     assert rows == [["text", "label"], ["fine", "pos"]]
     assert [problem.line for problem in problems] == [2, 3]
     assert all("--quoting none" in problem.advice for problem in problems)
+
+
+@pytest.mark.parametrize("delimiter", ["\t", ";", "|"])
+def test_a_comma_before_a_blank_is_part_of_a_text(delimiter):
+    text = "".join(f"it is late, once more{delimiter}x\n" for _ in range(5))
+    assert cells(text)[0][0] == ["it is late, once more", "x"]
 
 
 SINGLE = (

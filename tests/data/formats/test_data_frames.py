@@ -3,6 +3,7 @@ import json
 import pytest
 
 from headwise.data.columns.item_options import TagOptions
+from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.files.text_lines import LONGEST_LINE
 from headwise.data.formats.data_frames import lines_of_frame
 from headwise.data.readers.file_preview import read_preview
@@ -129,6 +130,13 @@ def test_a_column_without_a_cell_for_a_row_is_named(write, fails, indent):
 )
 def test_frames_that_do_not_fit_are_errors(write, fails, frame, code):
     assert fails(read_examples, write("a.json", json.dumps(frame)))[0] == code
+
+
+def test_records_of_values_of_several_kinds_are_rows_whatever_their_names(write):
+    rows = {f"{n}_post": {"u": f"{n}", "v": [], "w": f"it is post {n}"} for n in range(9)}
+    options = ReadOptions(text_column="w", label_column="u")
+    data = read_examples(write("a.json", json.dumps(rows)), options)
+    assert [(item.text, item.label) for item in data.items][8] == ("it is post 8", "8")
 
 
 def test_a_frame_that_is_cut_short_is_invalid_json(write, fails):

@@ -20,6 +20,12 @@ def records(text, report=None, **options):
     return list(read_records(enumerate(text.split("\n"), start=1), source))
 
 
+@pytest.mark.parametrize(("value", "why"), [("9" * 5000, "too many digits"), ("[" * 10_000, "too deep")])
+def test_json_that_python_does_not_read_says_why(write, value, why):
+    with pytest.raises(DataError, match=f"HW115.*{why}"):
+        read_examples(write("a.jsonl", f'{{"text": "a b", "label": {value}}}\n'))
+
+
 def test_objects_and_blank_lines():
     text = '{"text": "a"}\r\n\n  \n{"text": "b", "n": [1]}'
     assert records(text) == [(1, {"text": "a"}), (4, {"text": "b", "n": [1]})]

@@ -15,6 +15,7 @@ NOTE = "the numbers of 'label' stand for names, which the file gives: 0 is 'hard
 LEGENDS = {
     "label_map": {"0": "hardware", "1": "other"},
     "label2id": {"hardware": 0, "other": 1},
+    "label_to_id": {"hardware": "0", "other": "1"},
     "labels": NAMES,
     "class_names": NAMES,
     "categories": [{"id": number, "name": name} for number, name in enumerate(NAMES)],
@@ -46,6 +47,15 @@ def test_numbers_become_the_names_that_stand_beside_the_records(write, name, ind
     assert NOTE in notes
 
 
+def test_numbers_in_strings_have_names_too(write):
+    rows = [{**row, "label": str(row["label"])} for row in ROWS]
+    labels, notes = labels_of(
+        write("a.json", json.dumps({"label_map": LEGENDS["label_map"], "data": rows}))
+    )
+    assert labels == NAMES * 2
+    assert NOTE in notes
+
+
 @pytest.mark.parametrize(
     ("name", "legend", "rows"),
     [
@@ -65,6 +75,7 @@ def test_what_does_not_name_all_numbers_leaves_them(write, name, legend, rows):
     labels, notes = labels_of(write("a.json", json.dumps({name: legend, "data": rows})))
     assert labels == [str(row["label"]) for row in rows]
     assert not any("stand for names" in note for note in notes)
+    assert any("the numbers of 'label' stay as they are" in note for note in notes) == (name != "authors")
 
 
 def test_other_numbers_and_names_stay(write):

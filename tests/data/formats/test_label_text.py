@@ -37,7 +37,20 @@ def test_the_names_of_types_of_questions_end_at_a_space(fails):
     assert recognise(lines * 3)
     assert records("\n".join(lines))[1] == (2, "HUM:ind", "Who ran ?")
     assert fails(records, "\n".join([*lines * 4, "How did it end ?"])) == ("HW120", 13, None)
+    assert not recognise(["ERROR:main it broke", "INFO:main it runs", "WARNING:db it is late"] * 3)
     assert not recognise(["NOTE:that is not all", "Well: it is", "no"])
+
+
+def test_quotation_marks_around_texts_as_in_tsv(fails):
+    text = '1\t"so ""good"" it is"\n0\t"no\n"1"\ta b\n'
+    assert [row[1:] for row in records(text)] == [("1", 'so "good" it is'), ("0", '"no'), ("1", "a b")]
+    assert records('1 "so good"\n') == [(1, "1", '"so good"')]
+    assert not recognise(["'1'\t'so good'", "'0'\t'not so good'"] * 3)
+
+
+def test_totals_are_no_text(fails):
+    assert fails(records, "1\tso good\n0\tno\nTotal\t2\n") == ("HW129", 3, None)
+    assert len(records("total\tso good\nno\t2\n")) == 2
 
 
 def test_another_separator():

@@ -248,6 +248,16 @@ def test_a_header_may_number_the_columns_with_decimals():
     assert has_header([["0.0", "1.0"], ["a text of words", "a"], ["one more text", "b"]], ReadOptions())
 
 
+@pytest.mark.parametrize(
+    ("first", "header"), [(["0", "2", "5"], True), (["", "3", "7"], True), (["0", "5", "2"], False)]
+)
+def test_a_header_may_number_some_of_the_columns(first, header):
+    rows = [[str(n), str(n % 2), f"it is late {n}"] for n in range(10)]
+    assert has_header([first, *rows], ReadOptions()) == header
+    assert not has_header([first, *rows, ["10", "0", "99"]], ReadOptions())  # texts may be numbers
+    assert not has_header([first, *rows[:5]], ReadOptions())
+
+
 def test_a_header_of_a_script_with_marks():
     names = "\u0e02\u0e49\u0e2d\u0e04\u0e27\u0e32\u0e21", "\u0e1b\u0e23\u0e30\u0e40\u0e20\u0e17"
     rows = [(f"\u0e2b\u0e49\u0e2d\u0e07\u0e17\u0e35\u0e48{n}\u0e14\u0e35", "ab"[n % 2]) for n in range(20)]

@@ -32,6 +32,19 @@ def test_rows_above_the_names(rows, found):
     assert title_rows(rows, ReadOptions()) == found
 
 
+@pytest.mark.parametrize("comment", [["# made by me"], ["# made by me", " it seems"], ["# a", "b", "c"]])
+def test_comments_above_the_names(comment):
+    rows = [["text", "label"], *[[f"the door is shut {n}", "xy"[n % 2]] for n in range(9)]]
+    assert title_rows([comment, comment, *rows], ReadOptions()) == 2
+    assert title_rows([["# of text", "label"], *rows[1:]], ReadOptions()) == 0
+    assert title_rows([comment, *rows[1:]], ReadOptions()) == 0
+
+
+def test_a_title_above_a_table_with_an_empty_last_column():
+    rows = [[f"the door is shut {n}", "xy"[n % 2], ""] for n in range(9)]
+    assert title_rows([["Export", "", ""], ["text", "label", ""], *rows], ReadOptions()) == 1
+
+
 @pytest.mark.parametrize(
     ("options", "found"),
     [

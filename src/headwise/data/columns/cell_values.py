@@ -12,10 +12,12 @@ CHOICES = "choices"
 
 _BETWEEN_NUMBERS = lazy_pattern(r"(?<=[\w.])\s+(?=[-\w.])")  # of a NumPy array
 _WRAPPED = lazy_pattern(r"(?:array|frozenset|list|tuple|set)\((.*?)(?:,\s*dtype=[\w<>.']+)?\)", re.DOTALL)
+_SCALAR = lazy_pattern(r"\bnp\.\w+\(([^()]*)\)")  # `np.str_('a')`, as NumPy 2 writes items of lists
 _BRACKETS = ("[]", "()", "{}")
 _QUOTED = lazy_pattern(r"""(["'])(?:\\.|(?!\1).)*\1""", re.DOTALL)
 _WORDS_IN_BRACKETS = lazy_pattern(r"""\[([^][(){}"'`]+)\]|\{([^][(){}'`:]+)\}""")
 _PLACES = {"start", "end", "offset", "score"}  # of spans and predictions
+_LISTED = lazy_pattern(r"""\s*\[\s*(["']).*\1\s*,""")  # `['a', nan]`
 _NULLS = ("nan", "null", "none")
 _LINK = lazy_pattern(r"(?:https?|ftp|s3|gs|az|abfss?|wasbs?|hdfs|file)://\S+|www\.\S+\.\S+")
 
@@ -35,6 +37,7 @@ def parse_cell(cell: object) -> object:
     sorted), bytes their text as UTF-8. A cell with other values, such as `[nan]`, is unchanged.
     """
     text = cell.strip() if isinstance(cell, str) else ""
+    text = _SCALAR.sub(r"\1", text) if "np." in text else text
     if wrapped := _WRAPPED.fullmatch(text):
         text = wrapped[1].strip() or "[]"
     if text[:1] + text[-1:] not in _BRACKETS:
@@ -76,14 +79,15 @@ def _has_name(item: object) -> bool:
 
 def parse_words_cell(cell: object) -> object:
     """The list of a cell as `parse_list_cell` finds it, or of words in brackets without quotation marks:
-    `[a, b c]`, or an array of PostgreSQL, `{a,"b c"}`."""
+    `[a, b c]`, `[a|b]`, or an array of PostgreSQL, `{a,"b c"}`."""
     parsed = parse_list_cell(cell)
     if parsed == "{}":
         return []
     if not isinstance(parsed, str) or not (words := _WORDS_IN_BRACKETS.fullmatch(parsed.strip())):
         return parsed
     inside = words[1] or words[2]
-    parts = [part.strip().strip('"') for part in inside.split(",")]
+    mark = next((mark for mark in ",|;" if mark in inside), ",")
+    parts = [part.strip().strip('"') for part in inside.split(mark)]
     return parsed if {"", *_NULLS} & {*map(str.lower, parts)} else parts
 
 
@@ -101,6 +105,8 @@ def looks_like_list(cell: object) -> bool:
 def is_structured(cell: object) -> bool:
     """Whether a cell is or holds a list or an object, which is no name of a label."""
     parsed = parse_cell(cell)
+    if isinstance(parsed, str) and _LISTED.match(parsed) and looks_like_list(parsed):
+        return True  # with what is no value of JSON
     if isinstance(cell, str) and isinstance(parsed, list) and cell.strip().startswith("("):
         return any(isinstance(item, str) for item in parsed)  # (1, 2) may be a name
     return isinstance(parsed, list | dict)

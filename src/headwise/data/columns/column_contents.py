@@ -323,9 +323,6 @@ def _is_within(start: str, end: str, text: str) -> bool:
 
 def span_rows_error(names: tuple[str, str], label: str, source: DataSource) -> DataError:
     """The error that each row of a table may name a span of its text."""
-    return source.error(
-        "HW131",
-        f"{names[0]!r} and {names[1]!r} cut a part out of each text, to which {label!r} may belong",
-        expected="a label for the whole text",
-        advice=f"give --label-column {label!r} if it is one, --task tag if it is the type of that part",
-    )
+    problem = f"{names[0]!r} and {names[1]!r} cut a part out of each text, to which {label!r} may belong"
+    advice = f"give --label-column {label!r} if it is one, --task tag if it is the type of that part"
+    return source.error("HW131", problem, expected="a label for the whole text", advice=advice)

@@ -52,6 +52,7 @@ NEVER_LABEL_NAMES = frozenset(
         "deleted",
         *("archived", "exported", "checked", "truncated", "retweeted", "favorited", "is_retweet"),
         *("tokens", "words", "lemmas", "ngrams", "hashtags", "mentions", "user_mentions", "urls", "links"),
+        *("is_gold", "golden"),
         *("is_annotated", "is_reviewed", "is_validated", "is_processed", "is_deleted", "is_edited"),
         *("spans", "offsets", "positions", "start_position", "end_position", "answer_start"),
         *("id_str", "geo", "coordinates", "embedding", "embeddings", "vector"),
@@ -124,6 +125,7 @@ PAIR_NAMES = (
     ("sent1", "sent2"), ("first", "second"), ("question", "answer"), ("question", "sentence"),
     ("question", "passage"),
     ("query", "document"), ("query", "passage"), ("query", "doc"), ("claim", "evidence"), ("q1", "q2"),
+    ("anchor", "target"),
 )
 # fmt: on
 """Usual names of the two text columns of pairs, the most certain first."""

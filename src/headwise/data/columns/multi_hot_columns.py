@@ -16,6 +16,7 @@ from headwise.data.columns.text_columns import Columns, choose_text
 
 YES = frozenset({"1", "1.0", "true", "yes", "y", "x", "✓", "✔"})
 NO = frozenset({"0", "0.0", "false", "no", "n"})
+_UNCLEAR = frozenset({"x", "y"})  # of which either may say yes where the other one says no
 _WORDS = frozenset({"true", "false", "yes", "no"})
 UNKNOWN = frozenset({"", "-1", "-1.0", "nan", "na", "n/a", "none", "null", "?"})
 """What says that nobody knows whether a text has a label."""
@@ -79,7 +80,7 @@ def has_other_values(sample: Sequence[Record], name: str) -> bool:
 
 
 def _flags(values: Mapping[str, int]) -> bool:
-    return values.keys() <= YES | NO or _ticked(values)
+    return (values.keys() <= YES | NO or _ticked(values)) and not values.keys() >= _UNCLEAR
 
 
 def _values(sample: Sequence[Record]) -> dict[str, Counter[str]]:
@@ -119,9 +120,13 @@ def choose_multi_hot_columns(
         DataError: HW111, HW131.
     """
     flags = columns_named(requested, sample, source, "--label-columns")
-    ticked = frozenset(
-        name for name, values in _values(sample).items() if name in flags and _ticked(values)
-    )
+    values_of = {name: values for name, values in _values(sample).items() if name in flags}
+    if unclear := [name for name, values in values_of.items() if values.keys() >= _UNCLEAR]:
+        problem = f"'x' and 'y' in the column {unclear[0]!r}, each of which may say yes"
+        raise source.error("HW124", problem, advice="write 1 where the text has the label, 0 where not")
+    ticked = frozenset(name for name, values in values_of.items() if _ticked(values))
+    if ticked:  # nobody may have ticked the others
+        ticked |= {name for name, values in values_of.items() if {*values} == {""}}
     return MultiHotColumns(choose_text(sample, source, without=flags), None, flags, ticked)
 
 

@@ -61,7 +61,7 @@ cells."""
 _LEAST_TEXTS = 5
 """Number of texts in lists from which on they show whether they recur."""
 
-SEPARATORS = (DEFAULT_LABEL_SEPARATOR, ";", ",", "#", "><")
+SEPARATORS = (DEFAULT_LABEL_SEPARATOR, ";", ",", "#", "><", "、", "，", "；", "،")
 """Separators of labels to try if the user gives none, the most reliable first. doccano writes `a#b`, Stack
 Overflow `<a><b>`."""
 
@@ -80,6 +80,7 @@ _CONJUNCTIONS = {"and", "or", "und", "oder", "et", "ou", "y", "o", "e", "ed"}
 _TAG = lazy_pattern("O|[BIESLUM]-.+")
 """A tag of a word, such as `B-PER`."""
 
+_VERBS = ("is", "has", "was", "had")
 LIST_SEPARATOR = "[]"
 """The value of the separator where labels are lists."""
 
@@ -133,7 +134,7 @@ def _choose(
     excluded = {*joined_column_names(options.text_column or "", names), *weights, *tabular}
     flags = guess_multi_hot_columns(sample, excluded)
     named_label = named_label_column(sample, without={*flags, *excluded}) if flags else None
-    if named_label and all(map(_describes, flags)):
+    if named_label and all(normal_name(flag).split("_")[0] in _VERBS for flag in flags):  # as `is_vip`
         flags = []
     values_of = {name: [record.fields.get(name) for record in sample] for name in names}
     open_names = [name for name in names if name_rank(name, TEXT_NAMES) is None and name not in excluded]
@@ -165,11 +166,6 @@ def _choose(
     source.notes.append(f"labels guessed to be in the column {label!r} - override with --label-column")
     named_source = replace(source, options=replace(options, label_column=label))
     return _with_separator(choose_columns(sample, named_source, labelled=True), sample, source)
-
-
-def _describes(name: str) -> bool:
-    """Whether the name of a column of yes and no says what the record is or has, as `is_vip` does."""
-    return normal_name(name).split("_")[0] in ("is", "has", "was", "had")
 
 
 def _never_labels(name: str, values: Sequence[object]) -> bool:
@@ -308,7 +304,7 @@ def _parts_recur(cells: Sequence[str], separator: str, requested: bool) -> bool:
     belong to a name (`Toys, games`), whose parts recur only with each other: for these equal sets count
     once, unless the user gave the separator."""
     parted = [parts_of(cell, separator) for cell in cells]
-    if not requested and separator in (",", ";", "#", *WEAK_SEPARATORS):
+    if not requested and separator not in (DEFAULT_LABEL_SEPARATOR, "><"):
         parted = list({frozenset(parts): parts for parts in parted}.values())
     multiple = [parts for parts in parted if len(parts) > 1]
     if len(multiple) < 2:

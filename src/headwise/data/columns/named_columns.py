@@ -51,13 +51,9 @@ def find_column(requested: str, names: Sequence[str], source: DataSource, flag: 
         if flag == "--text-column":
             together = COLUMN_JOINER.join(part.strip() for part in requested.split(","))
             advice = f"give {flag} {together!r} to read several as one text"
-    raise DataError(
-        "HW111",
-        f"there is no column {requested!r}",
-        expected=f"one of {_list_names(names)}, or a number from 1 to {len(names)}",
-        advice=advice,
-        path=source.path,
-    )
+    problem = f"there is no column {requested!r}"
+    expected = f"one of {_list_names(names)}, or a number from 1 to {len(names)}"
+    raise DataError("HW111", problem, expected=expected, advice=advice, path=source.path)
 
 
 def tabular_names(sample: Sequence[Record], source: DataSource) -> list[str]:
@@ -74,13 +70,10 @@ def tabular_names(sample: Sequence[Record], source: DataSource) -> list[str]:
             if not source.trained:
                 raise
             needed = ", ".join(repr(column.name) for column in source.options.tabular_columns)
-            raise DataError(
-                "HW147",
-                f"there is no column {column.name!r}, which the model was trained on beside the text",
-                expected=f"the column{'s' * (',' in needed)} {needed}",
-                advice="add it; its cells may be empty where a value is not known",
-                path=source.path,
-            ) from error
+            problem = f"there is no column {column.name!r}, which the model was trained on beside the text"
+            expected = f"the column{'s' * (',' in needed)} {needed}"
+            advice = "add it; its cells may be empty where a value is not known"
+            raise DataError("HW147", problem, expected=expected, advice=advice, path=source.path) from error
     return spelt
 
 

@@ -50,7 +50,6 @@ _NAME_CHECKS = (
     label_checks.spelling_variants,
     misread_labels.glued_labels,
     misread_labels.swapped_columns,
-    misread_labels.summary_rows,
     misread_labels.joined_labels,
     misread_labels.date_labels,
 )

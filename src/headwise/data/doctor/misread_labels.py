@@ -49,31 +49,6 @@ def swapped_columns(file: CheckedFile) -> Iterator[Finding]:
         yield Finding("warning", "HW178", message, file.data.places(swapped), fix)
 
 
-def summary_rows(file: CheckedFile) -> Iterator[Finding]:
-    """A summary in the last rows, with a label that no other item has."""
-    last = range(max(0, len(file.items) - _LAST_ROWS), len(file.items))
-    totals = [
-        n
-        for n in last
-        if len(file.texts[n]) <= _LONGEST_NAME
-        and file.texts[n].strip(" :.").casefold() in _SUMMARIES
-        and all(file.data.labels[label] == 1 for label in file.items[n].labels)
-    ]
-    if totals and len(file.items) > _LAST_ROWS:
-        message = f"{file.count(len(totals))} that may be a summary: {file.texts[totals[0]]!r}"
-        fix = "remove what stands below the rows of the table"
-        yield Finding("warning", "HW178", message, file.data.places(totals), fix)
-
-
-_LAST_ROWS = 3
-_SUMMARIES = {
-    *("total", "totals", "grand total", "subtotal", "sum", "count", "average", "mean", "summe"),
-    *("gesamt", "gesamtsumme", "gesamtergebnis", "anzahl", "somme", "total général", "suma", "totale"),
-    *("toplam", "итого", "всего", "合计", "总计", "合計"),
-}
-"""What stands for a text where a table is summed up, in lower case."""
-
-
 def joined_labels(file: CheckedFile) -> Iterator[Finding]:
     """Labels that are several others with a word or a mark between them (`billing and network`), unless
     one is the first word of its text."""

@@ -169,6 +169,7 @@ def open_raw(path: str) -> BufferedReader:
         raise DataError("HW101", f"cannot be opened: {reason}", path=path) from None
 
 
+_CLUTTER = lazy_pattern(r"(?s:.*/|__MACOSX/.*|(?:.*/)?(?:\.DS_Store|Thumbs\.db))")  # and folders
 _ADDRESS = lazy_pattern(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 
@@ -248,27 +249,17 @@ def _only_member(raw: BufferedReader, path: str, stack: ExitStack) -> BinaryIO:
     except ZIP_TROUBLE as error:
         advice = "copy or compress it again"
         raise DataError("HW102", f"a damaged zip: {error}", advice=advice, path=path) from None
-    members = [
-        m for m in archive.infolist() if not m.filename.endswith("/") and not _is_clutter(m.filename)
-    ]
+    members = [member for member in archive.infolist() if not _CLUTTER.fullmatch(member.filename)]
     names = [member.filename for member in members]
     if document := archive_kind(names):
         raise foreign_error(document, path)
     if len(members) != 1:
         shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
-        raise DataError(
-            "HW104",
-            f"a zip of {len(members)} files" + (f" ({shown})" if names else ""),
-            expected="exactly one file",
-            advice=f"name one, as {path}!{names[0]}, or unpack it" if names else "unpack it",
-            path=path,
-        )
+        problem = f"a zip of {len(members)} files" + (f" ({shown})" if names else "")
+        advice = f"name one, as {path}!{names[0]}, or unpack it" if names else "unpack it"
+        raise DataError("HW104", problem, expected="exactly one file", advice=advice, path=path)
     try:
         return cast(BinaryIO, stack.enter_context(archive.open(members[0])))
     except ZIP_TROUBLE as error:  # such as a password
         advice = "unpack it yourself"
         raise DataError("HW104", f"a zip: {error}", advice=advice, path=path) from None
-
-
-def _is_clutter(name: str) -> bool:
-    return name.startswith("__MACOSX/") or name.rpartition("/")[2] in (".DS_Store", "Thumbs.db")

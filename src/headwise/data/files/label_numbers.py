@@ -19,12 +19,22 @@ def class_label_names(feature: Any) -> Legend:
 
 
 def named_labels(value: Any, legend: Legend) -> Any:
-    """A label number, or a list of them, replaced by the label name; -1 becomes None if it has none."""
+    """A label number (also in a string), or a list of them, replaced by the label name; -1 becomes None if
+    it has none."""
     if isinstance(value, list):
         return [named_labels(element, legend) for element in value]
-    if type(value) is not int or not legend:
+    number = label_number(value)
+    if type(number) is not int or not legend:
         return value
-    return legend.get(value, None if value == -1 else value)
+    return legend.get(number, None if number == -1 else value)
+
+
+def label_number(value: Any) -> Any:
+    """The number that a string such as `"12"` holds; any other value unchanged."""
+    return int(value) if isinstance(value, str) and value.isdecimal() and len(value) < _DIGITS else value
+
+
+_DIGITS = 10  # no label has a number of so many
 
 
 def legend_note(column: str, legend: Legend) -> str:

@@ -179,12 +179,8 @@ def _check_start(chunk: bytes, path: str) -> None:
 def _check_size(packed: int | None, unpacked: int, path: str) -> None:
     """Check that so far no more bytes came out of an archive than a text compresses to."""
     if packed is not None and unpacked > max(BOMB_SIZE, BOMB_RATIO * packed):
-        raise DataError(
-            "HW104",
-            f"an archive of {packed:,} bytes that holds more than {unpacked:,}, as no text does",
-            advice="unpack it yourself if it is meant so",
-            path=path,
-        )
+        problem = f"an archive of {packed:,} bytes that holds more than {unpacked:,}, as no text does"
+        raise DataError("HW104", problem, advice="unpack it yourself if it is meant so", path=path)
 
 
 def _decode(
@@ -275,13 +271,8 @@ def read_piece(stream: BinaryIO, path: str, number: int | None = None) -> bytes:
 
 
 def _cut_short(error: Exception, path: str, number: int | None) -> DataError:
-    return DataError(
-        "HW102",
-        f"the compressed file is damaged or cut short here ({error})",
-        advice="copy or compress it again",
-        path=path,
-        line=number,
-    )
+    problem = f"the compressed file is damaged or cut short here ({error})"
+    return DataError("HW102", problem, advice="copy or compress it again", path=path, line=number)
 
 
 def without_nuls(text: str, errors: str) -> str:
@@ -359,11 +350,5 @@ def _undecodable(error: UnicodeDecodeError, encoding: str, path: str, line: int,
         better += "replace to read such bytes as U+FFFD"
     else:
         better = "give the file's own --encoding, or --encoding-errors replace"
-    return DataError(
-        "HW105",
-        f"byte 0x{byte:02x}, which is not valid {encoding}",
-        advice=better,
-        path=path,
-        line=line,
-        column=column,
-    )
+    problem = f"byte 0x{byte:02x}, which is not valid {encoding}"
+    return DataError("HW105", problem, advice=better, path=path, line=line, column=column)

@@ -26,7 +26,7 @@ MOST_ROWS = 1 << 20  # Excel has no more
 LARGEST_PART = 1 << 26  # bytes of XML in a small file; parsing may take 30 times as much memory
 _AT_ONCE, _LOOKED_AT = 100, 1000  # rows
 _ESCAPED = lazy_pattern("_x00(?!00)([01][0-9A-Fa-f])_")  # how Excel writes control characters
-_HIDDEN = lazy_pattern(rb'<(?:\w+:)?(row|col)\b(?=[^>]*\shidden="(?:1|true)")([^>]*)>(?!</)')
+_HIDDEN = lazy_pattern(rb'<(?:\w+:)?(row|col)\b(?=[^>]*\shidden="(?:1|true)")([^>]*)>(?!</(?:\w+:)?row)')
 _NUMBERS = lazy_pattern(rb'\s(?:r|min|max)="(\d+)"')
 _SAVE_AGAIN = "open it in Excel or LibreOffice and save it as .xlsx again"
 SHEET_NOTE = "the sheet "

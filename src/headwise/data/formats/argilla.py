@@ -35,7 +35,7 @@ _UNDONE = ("draft", "pending", "discarded")
 
 def recognise(rows: Rows) -> Flatten | None:
     """The reader of the records of Argilla, of either version."""
-    if rows and all(map(_is_annotated, rows)):
+    if rows and all("annotation" in row and str(row.get("status")).lower() in _STATUSES for row in rows):
         return _annotated_records
     for looks_like, responses_of in _RESPONSES_OF.items():
         if rows and all(map(looks_like, rows)):
@@ -70,11 +70,6 @@ def _answered_records(
             yield flat
     if apart:
         source.notes.append(f"records whose responses differ, of which the first is read: {apart:,}")
-
-
-def _is_annotated(fields: Mapping[str, object]) -> bool:
-    """Whether an object is a record of version 1."""
-    return "annotation" in fields and str(fields.get("status")).lower() in _STATUSES
 
 
 def _annotated(record: Record) -> Record:

@@ -20,7 +20,7 @@ from headwise.data.columns.file_source import DataSource, fraction_true, values_
 from headwise.data.columns.item_options import TagOptions
 from headwise.data.columns.named_columns import check_distinct_columns, find_column
 from headwise.data.errors import DataError
-from headwise.data.files.text_lines import Line, without_returns
+from headwise.data.files.text_lines import Line
 from headwise.data.formats.tag_checks import look_like_words, marks_entities, shown_tags
 from headwise.data.items.examples import TaggedSentence, align
 from headwise.data.items.parses import cycle_text, find_cycle
@@ -193,7 +193,7 @@ def _check_words(blocks: list[Block], token: int, tag: int, source: DataSource) 
 
 def sample_sentences(head: Sequence[Line]) -> tuple[list[Block], bool]:
     """The sentences of the first lines (only rows of the usual width), and whether tabs separate."""
-    lines = list(without_returns(iter(head)))
+    lines = [(number, text.rstrip("\r")) for number, text in head]
     rows = [text for _, text in lines if text.strip(" \t") and not text.startswith(DOCUMENT)]
     tabs = uses_tabs([row for row in rows if not row.startswith("# ")] or rows)
     widths = Counter(len(split_row(row, tabs)) for row in rows if not _COMMENT.match(row))
@@ -220,7 +220,7 @@ def _column_names(blocks: list[Block], source: DataSource) -> tuple[tuple[str, .
         source.notes.append(f"line {line} names the columns")
         return tuple(first), line
     width = len(first)
-    entities = [marks_entities(Counter(row[i] for b in blocks for _, row in b)) for i in range(width)]
+    entities = [_marks_spans(blocks, column) for column in range(width)]
     if width == 4 and entities[2] and entities[3]:
         return ("word", "pos", "chunk", "ner"), 0
     if width == 3 and entities[2] and {"B-NP", "I-NP"} & _column(blocks, 2):
@@ -239,31 +239,40 @@ def _column(blocks: list[Block], column: int) -> set[str]:
 
 
 def likely_token(blocks: list[Block]) -> int:
-    """The likely token column: the first, or the second if the first numbers the tokens or alone marks
-    spans."""
+    """The likely token column: the first, or the second if the first numbers the tokens. If that marks
+    spans, it is the one with the most different values of those behind it that do not."""
     width = len(blocks[0][0][1])
-    if width == 2:
-        first, second = (marks_entities(Counter(row[i] for b in blocks for _, row in b)) for i in (0, 1))
-        return int(first and not second)
     counted = any(
         all(row[0] == str(i) for block in blocks for i, (_, row) in enumerate(block, start=start))
         for start in (0, 1)
     )
-    return int(counted and width > 2)
+    first = int(counted and width > 2)
+    plain = [i for i in range(first, width) if not _marks_spans(blocks, i)]
+    if first in plain or not plain:
+        return first
+    return max(plain, key=lambda column: (len(_column(blocks, column)), column))
+
+
+def _marks_spans(blocks: list[Block], column: int) -> bool:
+    return marks_entities(Counter(row[column] for block in blocks for _, row in block))
 
 
 def likely_tag(blocks: list[Block], free: Sequence[int]) -> int:
-    """The likely tag column: the last of the `free` columns that is not empty. Before one of nothing but
-    `O`, of one value in each sentence (such as its annotator), of decimals (such as confidences) or of
-    words (such as lemmas), the last that marks spans."""
+    """The likely tag column: the first before the tokens that marks spans, else the last of the `free`
+    columns that is not empty. Before one of nothing but `O`, of one value in each sentence (such as its
+    annotator), of decimals (such as confidences) or of words (such as lemmas), the last that marks spans.
+    """
     full = [i for i in free if not _column(blocks, i) <= _EMPTY_CELLS] or [*free]
+    for column in range(likely_token(blocks)):
+        if column in full and _marks_spans(blocks, column):
+            return column
     rows = [row for block in blocks for _, row in block]
     last, tokens = ([row[i] for row in rows] for i in (full[-1], likely_token(blocks)))
     of_sentences = all(len({row[full[-1]] for _, row in block}) == 1 for block in blocks)
     doubtful = of_sentences or {*last} <= {*_EMPTY_CELLS, "O"} or all(map(_DECIMAL.fullmatch, last))
     if not doubtful and not look_like_words(last, tokens):
         return full[-1]
-    spans = [i for i in full[:-1] if marks_entities(Counter(row[i] for row in rows))]
+    spans = [i for i in full[:-1] if _marks_spans(blocks, i)]
     return spans[-1] if spans else full[-1]
 
 
@@ -289,7 +298,8 @@ def read_sentences(
     """
     rows: list[Line] = []
     written, starts = None, False
-    for number, text in chain(without_returns(lines), [(0, "")]):
+    for number, line in chain(lines, [(0, "")]):
+        text = line.rstrip("\r")  # of Windows, also where programs doubled it
         if number == layout.header and tuple(split_row(text, layout.tabs)) == layout.names:
             continue
         if text.strip(" \t") and not text.startswith(DOCUMENT):

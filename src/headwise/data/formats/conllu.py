@@ -225,13 +225,10 @@ def _heads(rows: list[list[str]], lines: list[int], source: DataSource) -> tuple
         head = cells[_HEAD]
         number = int(head) if re.fullmatch(_NUMBER, head) else -1
         if not 0 <= number <= len(rows):
+            expected = f"a word of the sentence, 1 to {len(rows)}, or 0 for a root"
+            advice = "give every word of the sentence a head, or none" if head == "_" else ""
             raise source.error(
-                "HW243",
-                f"the head {head!r}",
-                line,
-                _column(cells, _HEAD),
-                expected=f"a word of the sentence, 1 to {len(rows)}, or 0 for a root",
-                advice="give every word of the sentence a head, or none" if head == "_" else "",
+                "HW243", f"the head {head!r}", line, _column(cells, _HEAD), expected=expected, advice=advice
             )
         heads.append(number)
     if words := find_cycle(heads):

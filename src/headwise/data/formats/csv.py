@@ -126,6 +126,7 @@ def read_cells(lines: Iterator[Line], source: DataSource) -> Iterator[Cells]:
 def has_single_quotes(head: list[Line], delimiter: str, options: ReadOptions) -> bool:
     """Whether nearly every line has a field in single quotation marks, and the rows are at least as even
     with these as without, and whole; or several lines have one, and only these marks make all rows even."""
+    head = [line for line in head if line[1].strip()]
     enclosed = sum(_SINGLE_QUOTED.search(text) is not None for _, text in head)
     if enclosed < _FEWEST_QUOTED:
         return False
@@ -140,10 +141,12 @@ def has_single_quotes(head: list[Line], delimiter: str, options: ReadOptions) ->
 
 
 def guess_delimiter(head: list[Line], mark: str = '"', escape: str | None = None) -> str:
-    """The delimiter for which most rows have the same number of fields, at least two."""
+    """The delimiter for which most rows have the same number of fields, at least two; of several the one
+    that fewest blanks are after, as after a comma in prose."""
     delimiters = [delimiter for delimiter in DELIMITERS if any(delimiter in text for _, text in head)]
     dialects = [Dialect(delimiter, escape=escape, mark=mark) for delimiter in delimiters or DELIMITERS[:1]]
-    return max(dialects, key=lambda dialect: _examine(head, dialect).agreement).delimiter
+    blanks = {dialect: sum(text.count(f"{dialect.delimiter} ") for _, text in head) for dialect in dialects}
+    return max(blanks, key=lambda tried: (_examine(head, tried).agreement, -blanks[tried])).delimiter
 
 
 class _Fit(NamedTuple):

@@ -195,6 +195,9 @@ def _frame_of_objects(value: Mapping[str, Mapping[str, object]], path: str) -> _
         return _frame_of_columns(value, path) if scalars else None
     if _counts(value) and len(value) != len(inner[0]):
         return _frame_of_rows(value)
+    kinds = [[*map(type, cells.values())] for cells in inner]
+    if same and len({*kinds[0]}) > 1 and all(kind == kinds[0] for kind in kinds):
+        return _frame_of_rows(value)
     problem = "a data frame in one object, whose rows and columns cannot be told apart"
     raise DataError("HW116", problem, expected="a column called 'text'", advice=ADVICE, path=path)
 

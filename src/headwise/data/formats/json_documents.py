@@ -73,11 +73,6 @@ def is_indented_object(head: Sequence[Line]) -> bool:
     return first.startswith("{") and (second.startswith('"') or first.endswith("["))
 
 
-def _is_one_object(head: Sequence[Line]) -> bool:
-    """Whether the only line begins with an object."""
-    return len(head) == 1 and head[0][1].lstrip().startswith("{")
-
-
 def find_objects(head: Sequence[Line]) -> ObjectsStart | None:
     """Where the objects of a file begin that does not have one on each line; None for JSON Lines."""
     lines = [(number, text) for number, text in head if text.strip()]
@@ -88,7 +83,7 @@ def find_objects(head: Sequence[Line]) -> ObjectsStart | None:
         if _are_sentences([text for _, text in lines[:_ELEMENTS]]):
             return None
         return ObjectsStart(number, first.index("[") + 1)
-    if not (is_indented_object(lines) or _is_one_object(lines)):
+    if not is_indented_object(lines) and not (len(lines) == 1 and lines[0][1].lstrip().startswith("{")):
         return None
     text = "\n".join(text for _, text in head)
     if place := _list_inside(text):
@@ -312,12 +307,8 @@ def elements(lines: Iterator[Line], start: ObjectsStart, source: DataSource) -> 
     if rest:
         yield max(first, place + 1), rest
     elif start.in_array:
-        source.report_error(
-            "HW115",
-            f"an {'object' if start.has_keys else 'array'} that is not closed",
-            number,
-            advice="copy or export the file again",
-        )
+        problem = f"an {'object' if start.has_keys else 'array'} that is not closed"
+        source.report_error("HW115", problem, number, advice="copy or export the file again")
 
 
 def _other_lists(rest: str, lines: Iterator[Line]) -> list[str]:

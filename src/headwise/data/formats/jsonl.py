@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
+from math import inf
 from typing import Any
 
 from headwise.core.lazy_pattern import lazy_pattern
@@ -134,8 +135,9 @@ def _decoded(number: int, text: str, source: DataSource) -> Any:
     except json.JSONDecodeError as error:
         place = number + error.lineno - 1, error.colno
         source.report_error("HW115", f"invalid JSON: {error.msg}", *place, advice=_advice(text))
-    except (RecursionError, ValueError) as error:  # nested too deeply; a number too long
-        source.report_error("HW115", f"JSON that cannot be read: {error}", number)
+    except (RecursionError, ValueError) as error:
+        deep = "values too deep within others" if isinstance(error, RecursionError) else "too many digits"
+        source.report_error("HW115", f"JSON that cannot be read: {deep}", number)
     return MISSING
 
 
@@ -177,11 +179,6 @@ def _cells_of(text: str) -> list[str] | None:
     return [*map(as_text, row)]
 
 
-def _constant(name: str) -> float | None:
-    """The value of a constant that Python writes but JSON lacks: None for NaN, or an infinity."""
-    return None if name == "NaN" else float(name)
-
-
 class _RepeatedFields(dict[str, object]):
     """An object in which names occur twice with different values; `names` are these."""
 
@@ -196,7 +193,8 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return fields
 
 
-_DECODER = json.JSONDecoder(parse_constant=_constant, object_pairs_hook=_object)
+_CONSTANTS = {"NaN": None, "Infinity": inf, "-Infinity": -inf}  # which Python writes but JSON lacks
+_DECODER = json.JSONDecoder(parse_constant=_CONSTANTS.get, object_pairs_hook=_object)
 """Made once, as `json.loads` makes a decoder for each call that has such arguments."""
 
 

@@ -15,7 +15,13 @@ from headwise.core.config import JsonMapping, JsonObject
 from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.columns.column_names import LABEL_NAMES, name_rank, normal_name
 from headwise.data.columns.file_source import DataSource, Record, look_ahead
-from headwise.data.files.label_numbers import Legend, class_label_names, legend_note, named_labels
+from headwise.data.files.label_numbers import (
+    Legend,
+    class_label_names,
+    label_number,
+    legend_note,
+    named_labels,
+)
 from headwise.data.formats.parallel_lists import TAG_NAMES
 from headwise.data.formats.record_fields import field_names, objects_of
 
@@ -40,11 +46,15 @@ def with_label_names(
     rows = [record.fields for record in head]
     named = dict[str, Legend]()
     for name in field_names(rows):
-        numbers = [number for row in rows for number in _elements(row.get(name)) if number is not None]
-        usual = name_rank(name, (*LABEL_NAMES, *TAG_NAMES)) is not None
-        fitting = (_legend(value, numbers) for value in legends if usual and numbers)
+        values = (value for row in rows for value in _elements(row.get(name)) if value is not None)
+        numbers = [*map(label_number, values)]
+        usual = numbers and name_rank(name, (*LABEL_NAMES, *TAG_NAMES)) is not None
+        fitting = (_legend(value, numbers) for value in legends if usual)
         if legend := class_label_names(features.get(name)) or next(filter(None, fitting), None):
             named[name] = legend
+        elif usual and all(type(number) is int for number in numbers):
+            problem = f"the numbers of {name!r} stay as they are"
+            source.notes.append(f"{problem}: what stands beside the records does not name all of them")
     source.notes += [legend_note(name, legend) for name, legend in named.items()]
     for record in records:
         labels = {name: named_labels(record.fields.get(name), legend) for name, legend in named.items()}
@@ -69,7 +79,9 @@ def _legend(value: object, numbers: Sequence[object]) -> Legend:
         case [dict(), *_]:
             pairs = [(part.get("id"), part.get("name")) for part in objects_of(value)]
         case dict():
-            pairs = [pair[::-1] if type(pair[1]) is int else pair for pair in value.items()]
+            pairs = [*value.items()]
+            if all(type(label_number(number)) is int for _, number in pairs):  # by the names
+                pairs = [pair[::-1] for pair in pairs]
         case _:
             return {}
     legend = {int(str(number)): str(name) for number, name in pairs if str(number).isdecimal()}

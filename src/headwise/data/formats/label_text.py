@@ -16,10 +16,13 @@ from headwise.data.columns.file_source import (
 )
 from headwise.data.columns.reading_options import DEFAULT_READ_OPTIONS
 from headwise.data.files.text_lines import Line, without_returns
-from headwise.data.formats.table_header import has_header, is_text_name
+from headwise.data.formats.table_header import has_header, is_numeric_cell, is_text_name
+from headwise.data.formats.table_shape import is_summary
 from headwise.data.formats.tsv import unquoted
 
-_LABEL = lazy_pattern(r"(?:-?\d+|[A-Z]+:\w+) ")
+_LABEL = lazy_pattern(
+    r"(?:-?\d+|(?!(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL):)[A-Z]+:\w+) "  # no log
+)
 _MAJORITY = 0.9  # of the lines must begin with such a label, where a space separates
 _DOCUMENT = lazy_pattern(r"###\d+\s*")  # the number of an abstract, before its sentences (PubMed RCT)
 
@@ -40,6 +43,8 @@ def recognise(texts: Sequence[str]) -> bool:
         return False
     table = has_header(rows, DEFAULT_READ_OPTIONS) or all(len(row) == len(rows[0]) > 2 for row in rows)
     first = [row[0] for row in rows]
+    if all(len(cell) > 2 and cell[0] == cell[-1] == "'" for cell in first):
+        return False  # a table in single quotation marks
     if not most_true(any(map(str.strip, row[1:])) for row in rows):  # words, most of them without a tag
         return False
     return not table and max(len(cell.split()) for cell in first) <= 3 and values_recur(first)
@@ -71,14 +76,13 @@ def read_records(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
             continue
         label, matched, rest = text.partition(separator)
         if matched and example and not _LABEL.match(text):
-            source.report_error(
-                "HW120",
-                f"a line that begins with {label[:40]!r}",
-                number,
-                expected=f"a label such as {example!r}, as in nearly all lines",
-                advice="mend the line, or give --delimiter ' ' if its first word is its label",
-            )
-        elif matched and len(label) > 1 and label[0] == label[-1] == '"':
+            problem = f"a line that begins with {label[:40]!r}"
+            expected = f"a label such as {example!r}, as in nearly all lines"
+            advice = "mend the line, or give --delimiter ' ' if its first word is its label"
+            source.report_error("HW120", problem, number, expected=expected, advice=advice)
+        elif matched and is_summary(label) and is_numeric_cell(rest):
+            source.report_error("HW129", "a row of totals", number, advice="remove it")
+        elif matched and '"' in text and (separator == "\t" or label[:1] == '"'):
             yield Record(number, {"label": unquoted(label), "text": unquoted(rest)})
         elif matched:
             yield Record(number, {"label": label, "text": rest})

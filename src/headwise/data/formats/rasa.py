@@ -65,12 +65,9 @@ def read_records(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
         elif _OTHER_LIST.match(line) and not line.startswith(" "):
             intent = None
     if is_empty:
-        raise source.error(
-            "HW103",
-            "no examples of intents",
-            expected="Rasa's training data: '- intent: NAME', 'examples: |', and an example on each line",
-            advice="give the file with nlu: (not the domain or stories); write other YAML as jsonl",
-        )
+        expected = "Rasa's training data: '- intent: NAME', 'examples: |', and an example on each line"
+        advice = "give the file with nlu: (not the domain or stories); write other YAML as jsonl"
+        raise source.error("HW103", "no examples of intents", expected=expected, advice=advice)
 
 
 def _with_blocks(lines: Iterator[Line]) -> Iterator[Line]:

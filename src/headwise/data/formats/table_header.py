@@ -10,7 +10,7 @@ below the header of a survey that are no answers.
 import re
 from collections import Counter
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from unicodedata import category
 
 from headwise.core.lazy_pattern import lazy_pattern
@@ -91,6 +91,7 @@ def _is_name_above_labels(first: Sequence[str], columns: Sequence[Sequence[str]]
 
 _NAME = lazy_pattern(r"[^\W\d][\w .-]*")
 _MANY_ROWS = 10  # below which values that recur tell nothing
+_DIGITS = 5  # of the number of a column
 _NAME_START = 64  # characters of a cell
 
 
@@ -120,14 +121,16 @@ def has_usual_name_in(first: Sequence[str]) -> bool:
 
 
 def _numbers_columns(first: Sequence[str], columns: Sequence[Sequence[str]]) -> bool:
-    """Whether the first row numbers the columns from 0 or 1, in any order, the first (an index) perhaps
-    without a number, and one of the numbered columns is text."""
+    """Whether the first row numbers the columns from 0 or 1, in any order, or some of them, others
+    (such as an index) perhaps without a number, and one of the numbered columns is text."""
     names = [cell.strip() for cell in first]
-    counted = names[1:] if len(names) > 1 and not names[0] else names
-    counted = [name.removesuffix(".0") for name in counted]
-    if all({*counted} != {str(start + n) for n in range(len(counted))} for start in (0, 1)):
-        return False
+    counted = [name.removesuffix(".0") for name in names if name]
     texts = [column for name, column in zip(names, columns, strict=True) if name and _is_text(column)]
+    if all({*counted} != {str(start + n) for n in range(len(counted))} for start in (0, 1)):
+        if not all(name.isdecimal() and len(name) < _DIGITS for name in counted) or len(counted) < 2:
+            return False
+        rises = all(int(name) < int(after) for name, after in pairwise(counted))  # some of the columns
+        texts = [c for c in texts if rises and len(c) >= _MANY_ROWS and not any(map(is_numeric_cell, c))]
     return any(not {*counted, *names} & {*column} for column in texts)
 
 
@@ -160,10 +163,14 @@ def names_text_and_label(row: Sequence[str]) -> bool:
 def title_rows(rows: Sequence[Sequence[str]], options: ReadOptions) -> int:
     """The number of title rows above the header of a table.
 
-    At most the first cell of a title row is filled; or one of its cells is empty, as where a cell covers
-    several columns, and the first row without an empty cell has usual names. The row after them must look
-    like a header, with a distinct name for every column.
+    A comment begins with `# ` above a header. At most the first cell of a title row is
+    filled; or one of its cells is empty, as where a cell covers several columns, and the first row without
+    an empty cell has usual names. The row after them must look like a header, with a distinct name for
+    every column.
     """
+    comments = next((i for i, row in enumerate(rows[: _MOST + 1]) if not row[0].startswith("# ")), 0)
+    if comments and options.header is not False and has_header(rows[comments:], options):
+        return comments
     start = next((i for i, row in enumerate(rows[: _MOST + 1]) if any(map(str.strip, row[1:]))), 0)
     full = next((i for i, row in enumerate(rows[: _MOST + 1]) if all(map(str.strip, row))), 0)
     if full > start and (
@@ -177,7 +184,7 @@ def title_rows(rows: Sequence[Sequence[str]], options: ReadOptions) -> int:
     if any(row[0].strip() in requested for row in rows[:start]):
         return 0
     names = {name.strip() for name in rows[start]} - {""}
-    if len(names) < max(map(len, rows)):
+    if len(names) < sum(any(map(str.strip, column)) for column in zip_longest(*rows[start:], fillvalue="")):
         return 0
     return start if has_header(rows[start:], options) else 0
 

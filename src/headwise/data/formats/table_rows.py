@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, compress
 
 from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.columns.column_names import LABEL_NAMES, TEXT_NAMES, clean_name, normal_name
-from headwise.data.columns.file_source import DataSource, Record, look_ahead
+from headwise.data.columns.file_source import DataSource, Record, look_ahead, most_true
 from headwise.data.columns.reading_options import DEFAULT_READ_OPTIONS
 from headwise.data.formats.csv_records import Cells
 from headwise.data.formats.table_header import (
@@ -21,7 +21,7 @@ from headwise.data.formats.table_header import (
     names_text_and_label,
     title_rows,
 )
-from headwise.data.formats.table_shape import check_rows_in_cells, first_table
+from headwise.data.formats.table_shape import check_rows_in_cells, first_table, without_totals
 
 
 def records_from_rows(rows: Iterator[Cells], source: DataSource) -> Iterator[Record]:
@@ -52,6 +52,8 @@ def records_from_rows(rows: Iterator[Cells], source: DataSource) -> Iterator[Rec
     if header and len(first) == 1:
         check_rows_in_cells(sample, source)
     if header:
+        if not first[-1].strip() and most_true(len(row) < len(first) for row in sample):
+            first = first[:-1]  # a delimiter at the end of the header alone
         described, what = _described_rows(sample)
         above_data = 1 + described
         if described:
@@ -72,7 +74,10 @@ def records_from_rows(rows: Iterator[Cells], source: DataSource) -> Iterator[Rec
     longest_name = _LONGEST_NAME + (max(map(len, first)) if header else 0)
     check = SwallowedRows(sample[bool(header) :], len(names), source.layout.delimiter or ",")
     below = Counter(map(len, sample[1:])) if header else Counter()
-    for number, cells in first_table(rows, source):
+    if sum(len(cells) > len(names) and check.fits(cells) for cells in sample) >= _LEAST_LONGER:
+        source.notes.append("empty cells behind the last column are left out")
+        rows = ((line, cells[: len(names)] if check.fits(cells) else cells) for line, cells in rows)
+    for number, cells in without_totals(first_table(rows, source), source):
         if cells == ["\x1a"]:  # the end of a file of DOS
             continue
         if len(cells) == 1 < len(names) and _ROW_COUNT.fullmatch(cells[0].strip()):
@@ -87,19 +92,17 @@ def records_from_rows(rows: Iterator[Cells], source: DataSource) -> Iterator[Rec
             if header and [*map(normal_name, cells)] == [*map(normal_name, first)]:
                 source.layout.repeated.append(number)
                 continue
-            source.report_error(
-                "HW129",
-                f"a row of column names: {', '.join(map(repr, cells[:8]))}",
-                number,
-                expected="one table with one header",
-                advice="put files together by the names of their columns, or give them one by one",
-            )
+            problem = f"a row of column names: {', '.join(map(repr, cells[:8]))}"
+            expected = "one table with one header"
+            advice = "put files together by the names of their columns, or give them one by one"
+            source.report_error("HW129", problem, number, expected=expected, advice=advice)
         elif swallowed := check.lines_in(cells) if source.checks_quotes else 0:
             _report_swallowed(swallowed, number, source)
         else:
             yield Record(number, dict(zip(names, cells, strict=True)))
 
 
+_LEAST_LONGER = 3  # rows with empty cells behind the last column, from which on they are a habit
 _RULE_BELOW = "a rule below the header"
 
 
@@ -207,13 +210,8 @@ def _report_width(
         advice = "empty the cells beside the table, or remove them"
     else:
         advice = "a field that holds the delimiter or a line end has to stand in quotes in a csv file"
-    source.report_error(
-        "HW110",
-        f"a row of {width} field{'s' * (width != 1)}",
-        line,
-        expected=f"{expected} as in line {first}",
-        advice=advice,
-    )
+    problem = f"a row of {width} field{'s' * (width != 1)}"
+    source.report_error("HW110", problem, line, expected=f"{expected} as in line {first}", advice=advice)
 
 
 def _report_swallowed(lines: int, number: int, source: DataSource) -> None:
@@ -247,6 +245,7 @@ class SwallowedRows:
         self.multiline = len(rows) - len(plain)
         self.usual = 4 * self.multiline > len(rows)
         self.words = range(0)
+        self.empty = [width > 1 and not any(map(str.strip, column)) for column in zip(*plain, strict=True)]
         self.profiles: list[Callable[[str], bool] | None] = []
         if width == 1 and plain:
             counts = [len(row[0].split()) for row in plain]
@@ -262,6 +261,11 @@ class SwallowedRows:
                 if self._are_texts(lines) if self.width == 1 else self._are_rows(cells, column, lines):
                     return len(lines)
         return 0
+
+    def fits(self, cells: Sequence[str]) -> bool:
+        """Whether the cells of a row are like those of the table, and all cells behind them are empty."""
+        outside = [*cells[self.width :], *compress(cells, self.empty)]
+        return len(cells) >= self.width and not any(map(str.strip, outside)) and self._fits(cells)
 
     def _are_texts(self, lines: Sequence[str]) -> bool:
         """Whether lines are like the texts of the table, of which nearly none has several lines."""

@@ -35,18 +35,57 @@ def first_table(rows: Iterator[Cells], source: DataSource) -> Iterator[Cells]:
             below, rows = look_ahead(chain((row,), rows), count=_MOST_ROWS)
             next(rows)
             if _differ(above, [below_cells for _, below_cells in below]):
-                source.report_error(
-                    "HW129",
-                    "a second table, or totals, below a blank line",
-                    number,
-                    expected="one table with one header",
-                    advice="write it to a file of its own, or remove it",
-                )
+                problem = "a second table, or totals, below a blank line"
+                expected = "one table with one header"
+                advice = "write it to a file of its own, or remove it"
+                source.report_error("HW129", problem, number, expected=expected, advice=advice)
                 return
         if looking and len(above) < _MOST_ROWS:
             above.append(cells)
         previous = row
         yield row
+
+
+def without_totals(rows: Iterator[Cells], source: DataSource) -> Iterator[Cells]:
+    """The rows but for totals in the last one, which are reported (HW129): a cell says so, and another one
+    is unlike those of its column."""
+    above, held = list[Sequence[str]](), list[Cells]()  # a row, and the empty ones below it
+    for row in rows:
+        if held and any(map(str.strip, row[1])):
+            yield from held
+            if len(above) < _MOST_ROWS:
+                above.append(held[0][1])
+            held = []
+        held.append(row)
+    if held and any(map(is_summary, held[0][1])) and _is_unlike(above, held[0][1]):
+        source.report_error("HW129", "a row of totals", held[0][0], expected="a table", advice="remove it")
+    else:
+        yield from held
+
+
+def _is_unlike(above: Sequence[Sequence[str]], row: Sequence[str]) -> bool:
+    """Whether a cell of a row is empty where none above is, a number where none above is, or none of the
+    few values above."""
+    even = [cells for cells in above if len(cells) == len(row)]
+    return len(even) >= _LEAST_ROWS and any(
+        (not cell.strip() and all(map(str.strip, upper)))
+        or (is_numeric_cell(cell) and not any(map(is_numeric_cell, upper)))
+        or (is_numeric_cell(cell) and cell not in upper and 4 * len({*upper}) <= len(upper))
+        for cell, upper in zip(row, zip(*even, strict=True), strict=True)
+    )
+
+
+_SUMMARIES = {
+    *("total", "totals", "grand total", "subtotal", "sum", "count", "average", "mean", "summe"),
+    *("gesamt", "gesamtsumme", "gesamtergebnis", "anzahl", "somme", "total général", "suma", "totale"),
+    *("toplam", "итого", "всего", "合计", "总计", "合計"),
+}
+"""What stands for a text where a table is summed up, in lower case."""
+
+
+def is_summary(cell: str) -> bool:
+    """Whether a cell says that its row sums up a table."""
+    return cell.strip(" :.").casefold() in _SUMMARIES
 
 
 def _differ(above: Sequence[Sequence[str]], below: Sequence[Sequence[str]]) -> bool:
@@ -92,9 +131,6 @@ def check_rows_in_cells(rows: Sequence[Sequence[str]], source: DataSource) -> No
             continue
         fitting = sum(cell.count(delimiter) >= len(names) - 1 for cell in below)
         if fitting >= _MIN_FITTING * len(below):
-            raise source.error(
-                "HW114",
-                f"one column named {header!r:.80}, whose cells hold whole rows",
-                expected="a field for each column",
-                advice=f"remove the quotation marks around each row, or split the column at {delimiter!r}",
-            )
+            problem = f"one column named {header!r:.80}, whose cells hold whole rows"
+            advice = f"remove the quotation marks around each row, or split the column at {delimiter!r}"
+            raise source.error("HW114", problem, expected="a field for each column", advice=advice)

@@ -50,7 +50,7 @@ def span_type(tag: str) -> str:
 def tag_corrections(tags: Mapping[str, int]) -> dict[str, str]:
     """The invalid tags, each with its correction ("" if that is not clear), by the count of each tag."""
     if marks_entities(tags):
-        return {tag: _correction(tag) for tag in tags if not ENTITY_TAG.fullmatch(tag)}
+        return {tag: "O" * (tag in _LOOK_ALIKES) for tag in tags if not ENTITY_TAG.fullmatch(tag)}
     if "O" in tags and 0 < tags.get("0", 0) < tags["O"] and "1" not in tags:
         return {"0": "O"}
     return {}
@@ -99,11 +99,6 @@ def nonstandard_span_tag(tags: Mapping[str, int]) -> tuple[str, str] | None:
         return None
     first = max(strange, key=lambda tag: (respelled[tag][0] == "B", tags[tag]))
     return first, respelled[first]
-
-
-def _correction(tag: str) -> str:
-    """ "O" for tags that are look-alikes of the letter O; otherwise ""."""
-    return "O" if tag in _LOOK_ALIKES else ""
 
 
 def tag_positions(sentences: Sequence[TaggedSentence], tags: Iterable[str]) -> Iterator[TokenPosition]:

@@ -352,13 +352,11 @@ def _span_marking_error(train: Dataset, held_out: Dataset, spans: bool, strange:
     """The error that one of two files marks spans, and the other does not."""
     first = next(item for item in held_out.items if not {*strange}.isdisjoint(item.tags))
     tag = next(tag for tag in first.tags if tag in strange)
+    problem = f"the tag {tag!r} marks {'no span' if spans else 'a span'}"
+    expected = f"tags as in {train.path}: {', '.join([*train.labels][:4])}"
+    advice = "write B- before the type where a span begins and I- where it goes on, in both files"
     return DataError(
-        "HW140",
-        f"the tag {tag!r} marks {'no span' if spans else 'a span'}",
-        expected=f"tags as in {train.path}: {', '.join([*train.labels][:4])}",
-        advice="write B- before the type where a span begins and I- where it goes on, in both files",
-        path=held_out.path,
-        line=first.line,
+        "HW140", problem, expected=expected, advice=advice, path=held_out.path, line=first.line
     )
 
 

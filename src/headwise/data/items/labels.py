@@ -231,11 +231,8 @@ def training_weights(items: Iterable[object]) -> Floats | None:
     """
     weights = _item_weights(items)
     if len(weights) and not weights.any():
-        raise DataError(
-            "HW126",
-            "the weights of all that is trained on are 0",
-            advice="all items with weights are held out: add more of them, or leave out those of weight 0",
-        )
+        advice = "all items with weights are held out: add more of them, or leave out those of weight 0"
+        raise DataError("HW126", "the weights of all that is trained on are 0", advice=advice)
     if not len(weights) or (weights == weights[0]).all():
         return None
     weights /= weights.max()  # avoids overflow in the sum of large weights

@@ -38,13 +38,11 @@ def parse_numeric_labels(labels: Sequence[str | None], lines: Sequence[int], pat
     for place, label in enumerate(labels):
         value = parse_number(label)
         if value is None:
+            problem = f"the label {(label or '')[:40]!r}"
+            expected = "a number (to 1e100)"
+            advice = number_advice([label or ""])
             raise DataError(
-                "HW287",
-                f"the label {(label or '')[:40]!r}",
-                expected="a number (to 1e100)",
-                advice=number_advice([label or ""]),
-                path=path,
-                line=lines[place],
+                "HW287", problem, expected=expected, advice=advice, path=path, line=lines[place]
             )
         values[place] = value
     return values

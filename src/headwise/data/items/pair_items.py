@@ -9,7 +9,7 @@ from typing import ClassVar
 from headwise.core.config import JsonObject, from_dict
 from headwise.core.errors import ConfigError
 from headwise.core.tokenizer import Tokenizer, first_words
-from headwise.data.columns.column_names import is_pair_header, name_parallel_texts
+from headwise.data.columns.column_names import is_pair_header, name_parallel_texts, normal_name
 from headwise.data.columns.file_source import FileHead
 from headwise.data.columns.item_options import DEFAULT_PAIR_OPTIONS, PairOptions
 from headwise.data.columns.pair_columns import PairColumns
@@ -121,6 +121,7 @@ class PairItems(ItemType[Pair]):
                 return None
             first, second, label = rows.columns.first, rows.columns.second, rows.columns.label
             named = is_pair_header([first, second]) or name_parallel_texts(first, second)
+            named = named and normal_name(label or "") != "intent"  # of one text, as in HWU64
             if label is None or not (_COLUMNS & set(reading) or named):
                 return None
             labels = Counter(row.item.label for row in rows if row.item.label is not None)

@@ -110,13 +110,10 @@ def _in_order(
         return parses
     if by_line and len(set(lines)) == len(lines) and all(0 < line <= len(parses) for line in lines):
         return [parses[line - 1] for line in lines]
-    raise DataError(
-        "HW142",
-        f"{len(parses):,} parses for the {len(lines):,} texts of {texts}",
-        expected="one for each text, or one for each line of its file",
-        advice="parse the very file that is read",
-        path=path,
-    )
+    problem = f"{len(parses):,} parses for the {len(lines):,} texts of {texts}"
+    expected = "one for each text, or one for each line of its file"
+    advice = "parse the very file that is read"
+    raise DataError("HW142", problem, expected=expected, advice=advice, path=path)
 
 
 def rows_with_parses(

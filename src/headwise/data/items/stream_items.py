@@ -103,12 +103,8 @@ class SymbolStreamItems(ItemType[int]):
         sizes = {"dev": dev, "test": test}
         lengths = {name: round(n * length) if n < 1 else int(n) for name, n in sizes.items() if n}
         if not min(lengths.values()) or sum(lengths.values()) >= length:
-            raise DataError(
-                "HW282",
-                f"{length:,} {self.unit}",
-                advice="that is too few to cut off dev and test texts; give them as files",
-                path=path,
-            )
+            advice = "that is too few to cut off dev and test texts; give them as files"
+            raise DataError("HW282", f"{length:,} {self.unit}", advice=advice, path=path)
         cut = split_stream(items, [length - sum(lengths.values()), *lengths.values()])
         parts = dict(zip(("train", *lengths), cut, strict=True))
         what = " and ".join(f"{size:,} for {name}" for name, size in lengths.items())

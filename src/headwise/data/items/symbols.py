@@ -68,11 +68,9 @@ class SymbolVocabulary:
         if self.unknown is None and len(ids) and ids.min() == _NO_ID:
             strange = symbols[int(ids.argmin())]
             shown = strange if isinstance(strange, str) else chr(strange)
-            raise DataError(
-                "HW280",
-                f"{shown!r} is not in the vocabulary of {len(self)} {self.unit}",
-                advice="make a vocabulary with a symbol for unknown ones, or from all files",
-            )
+            problem = f"{shown!r} is not in the vocabulary of {len(self)} {self.unit}"
+            advice = "make a vocabulary with a symbol for unknown ones, or from all files"
+            raise DataError("HW280", problem, advice=advice)
         return ids.astype(self.dtype)
 
     def decode(self, numbers: ArrayLike) -> str:

@@ -86,13 +86,8 @@ def check_labelled(data: Dataset) -> None:
         DataError: HW163, its format has no labels.
     """
     if hasattr(data, "columns") and getattr(data.columns, "label", "") is None and not data.labels:
-        raise DataError(
-            "HW163",
-            f"the format {data.format} has no labels",
-            expected="labelled texts",
-            advice="headwise predict labels them",
-            path=data.path,
-        )
+        problem, advice = f"the format {data.format} has no labels", "headwise predict labels them"
+        raise DataError("HW163", problem, expected="labelled texts", advice=advice, path=data.path)
 
 
 def check_labels_of_model(labels: Sequence[str], data: Dataset, where: str) -> None:

@@ -19,6 +19,7 @@ from headwise.data.formats.brat import brat_lines, is_brat
 from headwise.data.formats.csv import looks_like_rows
 from headwise.data.formats.csv_records import DELIMITERS
 from headwise.data.formats.data_frames import lines_of_frame
+from headwise.data.formats.table_header import names_text_and_label
 from headwise.data.formats.unsupported_texts import refuse_unsupported_text
 
 _LONGEST = 1 << 22  # characters of a line that are looked at
@@ -110,7 +111,7 @@ def guess_format(path: str, head: Sequence[Line], *, labelled: bool) -> tuple[st
     return "text", "as no columns were recognised in the first lines: one text per line"
 
 
-_SEPARATORS = ("=>", "->", "::", "###", "--", " - ", " : ", "@")
+_SEPARATORS = ("=>", "->", "::", "###", "--", " - ", " : ", ": ", "@")
 _LEAST_LINES, _NEARLY_ALL = 3, 0.9  # that have a separator
 
 
@@ -120,7 +121,8 @@ def _separator_advice(texts: Sequence[str]) -> str:
         rows = [row for text in texts if len(row := text.split(mark)) == 2 and all(map(str.strip, row))]
         if len(rows) < max(_LEAST_LINES, _NEARLY_ALL * len(texts)):
             continue
-        if values_recur(label.strip() for label, _ in rows):
+        names = {label.strip() for label, _ in rows}
+        if values_recur(label.strip() for label, _ in rows) and not names_text_and_label([*names]):
             return f"{mark!r} stands behind the label: give --format label-text --delimiter {mark!r}"
         if values_recur(label.strip() for _, label in rows):
             return f"{mark!r} stands before the label: write a tab in its place, and .tsv behind the name"

@@ -10,7 +10,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from headwise.core.text_normalization import without_invisible
-from headwise.data.columns.cell_values import as_text
+from headwise.data.columns.cell_values import as_text, parse_cell
 from headwise.data.columns.file_source import DataSource
 from headwise.data.errors import DataError, OnError, raise_error
 from headwise.data.files.compression import read_once
@@ -58,6 +58,8 @@ def clean_label(value: object, source: DataSource) -> str:
         return ""
     label = without_invisible(written)
     source.counts.cleaned += label != written
+    if label[:2] in ("b'", 'b"') and isinstance(decoded := parse_cell(f"[{label}]"), list):
+        label = without_invisible(as_text(decoded[0]))  # Python's bytes
     return sys.intern(str(label))
 
 
@@ -213,12 +215,9 @@ def check_same_columns(first: Any, later: Any) -> None:
         advice = "give files with the same columns, or name the columns"
         if all(map(str.isdecimal, ours.values())) and not any(map(str.isdecimal, theirs.values())):
             advice = f"{first.path} has no header: write one above its rows, too"
+        problem = f"the columns are {shown or 'unnamed'}, not those of {first.path}"
         raise DataError(
-            "HW111",
-            f"the columns are {shown or 'unnamed'}, not those of {first.path}",
-            expected=expected or "a file without columns",
-            advice=advice,
-            path=later.path,
+            "HW111", problem, expected=expected or "a file without columns", advice=advice, path=later.path
         )
 
 
@@ -230,4 +229,6 @@ def _is_table(name: str) -> bool:
 def _chosen_columns(columns: Any) -> Mapping[str, str]:
     """The chosen columns of a file, by what they hold."""
     keys = ("text", "label", "first", "second", "bag", "token", "tag")
-    return {key: name for key in keys if isinstance(name := getattr(columns, key, None), str)}
+    names = {key: name for key in keys if isinstance(name := getattr(columns, key, None), str)}
+    flags = getattr(columns, "flags", ())
+    return names | ({"labels": ", ".join(sorted(flags))} if flags else {})

@@ -285,7 +285,8 @@ def find_format(source: DataSource, *, labelled: bool) -> tuple[str, Iterator[Li
         ConfigError: There is no such format, or a delimiter does not apply to it.
     """
     options = source.options
-    lines = lines_of_frame(source.open(labelled=labelled), source.path, source.notes)
+    lines = source.open(labelled=labelled)
+    lines = lines if source.table else lines_of_frame(lines, source.path, source.notes)
     name = "csv" if options.format is None and options.delimiter else options.format
     if source.table or name in TABLES:
         if options.format not in (None, source.table):

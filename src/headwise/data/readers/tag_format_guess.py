@@ -94,13 +94,10 @@ def guess_tagged_format(
     blocks, _ = conll.sample_sentences(head)
     if blocks and (len(blocks[0][0][1]) > 1 or max(map(len, blocks)) > 1):
         return "columns", "as the lines have columns"
-    raise DataError(
-        "HW259",
-        "no tagged sentences were recognised in the first lines",
-        expected="lines such as 'token<TAB>tag' with a blank line after each sentence",
-        advice=f"give --format with one of {', '.join(RECOGNISERS)}",
-        path=path,
-    )
+    problem = "no tagged sentences were recognised in the first lines"
+    expected = "lines such as 'token<TAB>tag' with a blank line after each sentence"
+    advice = f"give --format with one of {', '.join(RECOGNISERS)}"
+    raise DataError("HW259", problem, expected=expected, advice=advice, path=path)
 
 
 def _recognise(head: Sequence[Line]) -> tuple[TaggedFormat, str] | None:
