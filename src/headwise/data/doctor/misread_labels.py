@@ -67,7 +67,11 @@ def joined_labels(file: CheckedFile) -> Iterator[Finding]:
         joined = [*file.data.labels]
     if joined:
         shown = abbreviate([f"{name!r} ({file.data.labels[name]:,})" for name in joined])
-        fix = "if texts have several labels, write | between them and give --task multi-label; else nothing"
+        marks = {mark.strip() for name in joined for mark in _JOINERS.findall(name)}
+        mark = marks.pop() if len(marks) == 1 else ""
+        read = f"give --task multi-label --label-separator {mark!r}"
+        advice = read if mark and not mark.isalpha() else "write | between them and give --task multi-label"
+        fix = f"if texts have several labels, {advice}; else nothing"
         message = f"labels that are several others joined: {shown}"
         yield Finding("warning", "HW186", message, file.data.places(file.with_labels(joined)), fix)
 
