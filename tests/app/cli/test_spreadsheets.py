@@ -1,6 +1,7 @@
 """Files of spreadsheets come back as files of spreadsheets: semicolons, decimal commas, workbooks."""
 
 import csv
+import sys
 
 import openpyxl
 import pytest
@@ -135,3 +136,14 @@ def test_a_list_of_label_errors_opens_where_the_input_did_and_is_read_again(run,
     parts = read_parts(ITEM_TYPES_BY_TASK["classify"], str(tmp_path / "new.csv"))
     _, count = reweight_listed_items(parts, str(tmp_path / "errors.csv"))
     assert 0 < count == reweight_listed_items(parts, str(tmp_path / "errors.xlsx"))[1]
+
+
+@pytest.mark.parametrize("command", ["predict", "suggest", "noise"])
+def test_a_missing_library_is_told_before_the_work(run, model, tmp_path, monkeypatch, command):
+    write(tmp_path / "new.csv", **COMMAS)
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    inputs = ["new.csv"] if command == "noise" else [model, "new.csv"]
+    code, _, err = run(command, *inputs, "-o", "out.xlsx")
+    assert (code, "Excel workbooks need openpyxl: pip install" in err) == (2, True), err
+    assert "predicted" not in err
+    assert not (tmp_path / "out.xlsx").exists()

@@ -57,12 +57,15 @@ def noise(
         raise ConfigError(f"--show {show}; expected 0 or more")
     from headwise.app.workflows.label_errors import noise_file  # with it comes torch
     from headwise.app.workflows.predict import check_output_file
-    from headwise.app.workflows.table_output import write_rows
+    from headwise.app.workflows.table_output import check_form, write_rows
 
     if output is not None and not is_standard(output):
         if output.suffix.lower() not in ("", ".csv", ".xlsx"):
             raise ConfigError(f"--output {output}: the list is a table; name it .csv or .xlsx")
         check_output_file(output, file, overwrite=overwrite)
+    form = "xlsx" if output is not None and output.suffix.lower() == ".xlsx" else "csv"
+    check_form(form)
+    dialect = SpreadsheetDialect.of(str(file), flag_values(read))
     reporter = TerminalReporter()
     with reporter.working("reading and checking"):
         issues = noise_file(str(file), base=base, reading=flag_values(read), reporter=reporter)
@@ -70,8 +73,6 @@ def noise(
     if output is not None:
         names = (*_COLUMNS, "words", "place", "start", "end") if tagged else _COLUMNS
         rows = [(*names, "file"), *((*astuple(issue), str(file)) for issue in issues)]
-        form = "xlsx" if output.suffix.lower() == ".xlsx" else "csv"
-        dialect = SpreadsheetDialect.of(str(file), flag_values(read))
         write_rows(None if is_standard(output) else output, form, rows, dialect)
         if is_standard(output):
             return 0

@@ -58,7 +58,7 @@ def suggest(
     output = None if is_standard(output) else output
     from headwise.app.workflows.predict import check_output_file
     from headwise.app.workflows.suggest_texts import suggest_file
-    from headwise.app.workflows.table_output import write_rows
+    from headwise.app.workflows.table_output import check_form, write_rows
     from headwise.artifacts import read_info
     from headwise.models.prediction_file import FORMATS, format_of, json_text, open_output
     from headwise.models.tasks import find_task
@@ -69,6 +69,8 @@ def suggest(
     form = format_of(output, forms, "conll" if tags else "csv")
     if output is not None:
         check_output_file(output, file, overwrite=overwrite)
+    check_form(form)
+    dialect = SpreadsheetDialect.of(str(file), flag_values(read))
     suggestions = suggest_file(
         model, file, count, **file_arguments(parses, opening, read), reporter=TerminalReporter()
     )
@@ -78,7 +80,6 @@ def suggest(
             written = _tagged(suggestions) if tags else "".join(lines)
             target.write(written.encode("utf-8", "surrogatepass"))
     else:
-        dialect = SpreadsheetDialect.of(str(file), flag_values(read))
         write_rows(output, form, _table(suggestions, form), dialect)
     if output is not None and not suggestions:
         note(f"there is nothing to label in {file}: {output} has no {'sentences' if tags else 'texts'}")

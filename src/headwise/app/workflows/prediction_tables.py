@@ -11,7 +11,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from headwise.app.workflows.table_output import import_library, write_workbook
+from headwise.app.workflows.table_output import check_form, import_library, write_workbook
 from headwise.core.config import JsonObject
 from headwise.core.errors import ConfigError
 from headwise.core.file_lock import atomic_output
@@ -103,7 +103,7 @@ class TableOutput:
             OutputError: HW601, it exists; HW604, its folder does not exist.
         """
         if self.is_table:
-            _import("pyarrow") if self.form != "xlsx" else import_library("openpyxl", "Excel workbooks")
+            check_form(self.form) if self.form == "xlsx" else _import("pyarrow")
         if not self.pattern.parent.is_dir():
             if self.pattern.parent.exists() or not self.pattern.parent.parent.is_dir():
                 raise OutputError(f"{self.pattern.parent} is not a folder; create it first", code="HW604")

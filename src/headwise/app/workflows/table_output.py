@@ -32,6 +32,16 @@ def import_library(name: str, what: str) -> Any:
         raise ConfigError(f"{needs}: {install_line('tables')}") from None
 
 
+def check_form(form: str) -> None:
+    """Check that rows can be written in a format, before they are computed.
+
+    Raises:
+        ConfigError: The library for Excel workbooks is not installed.
+    """
+    if form == "xlsx":
+        import_library("openpyxl", "Excel workbooks")
+
+
 def write_rows(
     output: Path | None, form: str, rows: Iterable[Sequence[object]], dialect: SpreadsheetDialect
 ) -> None:
