@@ -158,10 +158,12 @@ class _PredictionJob:
         if self.file_arguments.get("parses") is not None and not session.item_type.sides:
             raise session.item_type.no_parses_error()
         form = choose_format(self.output, self.form, predictor.formats, predictor.form)
-        reading = self.file_arguments.get("reading") or {}
-        dialect = SpreadsheetDialect.of(first_path(self.files), reading)
-        if form != "csv" or not self.follows_input:
-            dialect = SpreadsheetDialect(marked=dialect.marked)
+        dialect = SpreadsheetDialect()
+        if form in ("csv", "tsv"):
+            reading = self.file_arguments.get("reading") or {}
+            dialect = SpreadsheetDialect.of(first_path(self.files), reading)
+            if form == "tsv" or not self.follows_input:
+                dialect = SpreadsheetDialect(marked=dialect.marked)
         rows = session.rows(self.files, **self.file_arguments)
         chunks = cut_chunks(iter(rows))
         first = next(chunks, [])

@@ -2,6 +2,7 @@
 by semicolons."""
 
 import codecs
+import os
 from dataclasses import dataclass
 from itertools import islice
 
@@ -10,6 +11,7 @@ from headwise.core.errors import HeadwiseError
 from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.columns.cell_values import as_text
 from headwise.data.columns.reading_options import ReadOptions
+from headwise.data.files.tables import table_kind
 from headwise.data.formats.csv import read_cells
 from headwise.data.readers.file_preview import has_byte_order_mark, read_preview
 from headwise.data.readers.labelled_files import find_format
@@ -40,6 +42,8 @@ class SpreadsheetDialect:
 
         Numbers beside semicolons have decimal commas, unless the first rows have decimal points only.
         """
+        if os.path.isdir(path) or table_kind(path):
+            return cls()
         options = {name: reading[name] for name in _DIALECT_OPTIONS if reading.get(name) is not None}
         encoding, marked = str(options.get("encoding", "utf-8")), has_byte_order_mark(path)
         try:
