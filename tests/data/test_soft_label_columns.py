@@ -250,3 +250,30 @@ def test_probabilities_of_ranked_labels_are_not_those_of_the_ranks(write, fails)
 )
 def test_a_comma_is_decimal_where_it_cannot_separate_thousands(cell, number):
     assert number_or_nan(cell) == number or (number is None and number_or_nan(cell) != number_or_nan(cell))
+
+
+WRITTEN = "text,prediction,probability,probability:a,probability:b"
+
+
+@pytest.mark.parametrize("table", [True, False])
+def test_labels_beside_predictions_count_where_there_are_some(tmp_path, table):
+    cells = [(f"text {n}", "ab"[n % 2], 0.9, *((0.9, 0.1), (0.1, 0.9))[n % 2]) for n in range(8)]
+    rows = [
+        dict(zip(WRITTEN.split(","), row, strict=True)) | {"mark": "b" * (n < 3)}
+        for n, row in enumerate(cells)
+    ]
+    rows[7]["mark"] = "c"
+    if table:
+        lines = [",".join(rows[0]), *(",".join(map(str, row.values())) for row in rows)]
+    else:
+        for row in rows:
+            row["probabilities"] = {name: row.pop(f"probability:{name}") for name in "ab"}
+        lines = [*map(json.dumps, rows)]
+    path = tmp_path / ("a.csv" if table else "a.jsonl")
+    path.write_text("\n".join(lines) + "\n")
+    data = read_examples(str(path), SoftLabelOptions())
+    assert [example.label for example in data.items] == [*"bbb", "b", "a", "b", "a", "c"]
+    assert np.allclose(soft(data, ("a", "b", "c"))[[0, 3]], [[0, 1, 0], [0.1, 0.9, 0]])
+    assert any("labels from the column 'mark', where it has some" in note for note in data.notes)
+    teacher = read_examples(str(path), SoftLabelOptions(), answers=True)
+    assert teacher.items[0].label == "a"

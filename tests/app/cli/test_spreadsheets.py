@@ -69,7 +69,7 @@ def test_predictions_with_decimal_commas_are_read_again_and_corrections_count(ru
     assert run("predict", model, "new.csv", "-o", "out.csv")[0] == 0
     _, out, _ = run("doctor", "out.csv", "--probability-columns", "probability:bad,probability:good")
     assert "No problems found" in out
-    assert "somebody" not in out
+    assert "somebody" not in out  # the old labels were not asked for
     rows = read(tmp_path / "out.csv", ";")
     for row in rows:
         row.pop("label")
@@ -81,7 +81,7 @@ def test_predictions_with_decimal_commas_are_read_again_and_corrections_count(ru
         writer.writeheader()
         writer.writerows(rows)
     _, out, _ = run("doctor", "corrected.csv")
-    assert "somebody has changed: 6" in " ".join(out.split())
+    assert "somebody wrote in place of predictions: 6" in " ".join(out.split())
     examples = read_examples(tmp_path / "corrected.csv", SoftLabelOptions()).items
     assert [example.label for example in examples] == [row["prediction"] for row in rows]
 

@@ -5,7 +5,7 @@ Codes: HW111, HW125, HW126.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.columns.cell_values import as_text
 from headwise.data.columns.column_names import LABEL_NAMES, has_usual_name, name_rank, normal_name
-from headwise.data.columns.file_source import DataSource, Record
+from headwise.data.columns.file_source import DataSource, Record, fraction_true
 from headwise.data.columns.multi_hot_columns import NO, YES, columns_named, guess_multi_hot_columns
 from headwise.data.columns.named_columns import find_column, names_in, tabular_names
 from headwise.data.columns.reading_options import SoftLabelOptions, WeightOptions, split_names
@@ -45,11 +45,13 @@ class SoftLabelColumns(Columns):
         shares: The columns of probabilities, or one field of JSON objects.
         names: The label of each of these columns; empty for JSON objects, whose keys are the labels.
         confidence: The column of the probability of the label.
+        correction: The column of the labels that somebody wrote beside the predictions of a model.
     """
 
     shares: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     confidence: str | None = None
+    correction: str | None = None
 
 
 def choose_soft_columns(
@@ -80,6 +82,14 @@ def choose_soft_columns(
         chosen = SoftLabelColumns(
             choose_text(sample, source, without=shares), None, shares, () if is_object else label_names
         )
+        if not answers and not options.probability_columns and shares[0].startswith(_WRITTEN):
+            of_model = tuple(sample[0].fields[shares[0]]) if is_object else label_names  # type: ignore[arg-type]
+            if correction := _correction_column(sample, {*names} - {*shares}, of_model):
+                chosen = replace(chosen, correction=correction)
+                source.notes.append(
+                    f"labels from the column {correction!r}, where it has some - override with "
+                    "--probability-columns"
+                )
         say = "objects" if is_object else f"{len(label_names):,} columns"
         source.notes.append(
             f"probabilities of labels from the {say} {', '.join(map(repr, shares[:8]))}"
@@ -311,19 +321,39 @@ def read_soft_label(
             advice = "--confidence-column none passes the column over"
         source.report_error("HW125", problem, record.line, expected=expected, advice=advice)
         return None
-    if corrected := _corrected_prediction(record, columns, names, probabilities):
+    if corrected := _corrected_prediction(record, columns, names, probabilities, source):
         source.counts.corrected += 1
         return SoftLabel((corrected,), np.ones(1, dtype=np.float32))
     return SoftLabel(names, probabilities.astype(np.float32))
 
 
+def _correction_column(
+    sample: Sequence[Record], names: Collection[str], labels: Collection[str]
+) -> str | None:
+    """The only column besides the predictions whose cells are empty or labels, most of them of these; None
+    without one."""
+    candidates = list[str]()
+    for name in sorted(names):
+        cells = [*filter(None, (as_text(record.fields.get(name)).strip() for record in sample))]
+        if not name.startswith(PREDICTION) and fraction_true(cell in labels for cell in cells) > 0.5:
+            candidates.append(name)
+    return candidates[0] if len(candidates) == 1 else None
+
+
 def _corrected_prediction(
-    record: Record, columns: SoftLabelColumns, names: Sequence[str], probabilities: np.ndarray
+    record: Record,
+    columns: SoftLabelColumns,
+    names: Sequence[str],
+    probabilities: np.ndarray,
+    source: DataSource,
 ) -> str:
-    """The prediction of a record of `headwise predict`, if another label has the probability that stands
-    beside it: somebody has corrected it. "" for other records."""
+    """The label that somebody wrote beside the prediction of a record of `headwise predict`; or the
+    prediction, if another label has the probability beside it, as it was corrected. "" for others."""
+    if columns.correction and (label := as_text(record.fields.get(columns.correction)).strip()):
+        return label
     predicted = as_text(record.fields.get(PREDICTION)).strip()
-    if not predicted or not any(name.startswith(_WRITTEN) for name in columns.shares):
+    requested = getattr(source.options, "probability_columns", None)
+    if not predicted or requested or not any(name.startswith(_WRITTEN) for name in columns.shares):
         return ""
     distances = np.abs(probabilities - number_or_nan(record.fields.get("probability")))
     if predicted in names and not distances[names.index(predicted)] > distances.min() + 1e-6:

@@ -116,7 +116,7 @@ def read_examples(
         source.notes.append(f"texts without a label left out: {source.counts.unlabelled:,}")
     if source.counts.corrected:
         source.notes.append(
-            f"predictions that somebody has changed: {source.counts.corrected:,}; they are labels, and the "
+            f"labels that somebody wrote in place of predictions: {source.counts.corrected:,}; the "
             "probabilities beside them do not count"
         )
     note_left_out(source)
