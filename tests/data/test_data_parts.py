@@ -365,6 +365,10 @@ def test_dev_and_test_files_are_read_by_the_columns_of_training(tmp_path):
     parts = read_parts(ITEM_TYPES_BY_TASK["classify"], train, dev, other)
     assert {item.text for item in parts.dev} == {"about cats", "about dogs"}
     assert len(parts.test) == 20  # columns of other names are guessed
+    fasttext = tmp_path / "fast.txt"
+    fasttext.write_text("".join(f"__label__{n % 2} about {topics[n % 2]}\n" for n in range(9)))
+    parts = read_parts(ITEM_TYPES_BY_TASK["classify"], train, str(fasttext), dev)
+    assert (len(parts.dev), len(parts.test)) == (9, 20)  # a format without columns
     files = doctor_files([train, dev, other]).files
     columns = [(file.text_column, file.label_column) for file in files]
     assert columns == [("body", "label"), ("body", "label"), ("review", "label")]

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
+from headwise.core.errors import HeadwiseError
 from headwise.core.text_normalization import without_invisible
 from headwise.data.columns.cell_values import as_text, parse_cell
 from headwise.data.columns.file_source import DataSource
@@ -98,8 +99,8 @@ def read_files_as_one(
         named = _with_columns(options, training)
         try:
             data = read_files_as_one(item_type, files, named, on_error, schema=schema, examine=examine)
-        except DataError as error:
-            if error.code != _NO_COLUMN:
+        except HeadwiseError as error:
+            if isinstance(error, DataError) and error.code != _NO_COLUMN:
                 raise
         else:
             before = vars(options)
