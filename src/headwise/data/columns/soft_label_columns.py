@@ -82,7 +82,8 @@ def choose_soft_columns(
         chosen = SoftLabelColumns(
             choose_text(sample, source, without=shares), None, shares, () if is_object else label_names
         )
-        if not answers and not options.probability_columns and shares[0].startswith(_WRITTEN):
+        requested = getattr(options, "probability_columns", None)
+        if not answers and not requested and shares[0].startswith(_WRITTEN):
             of_model = tuple(sample[0].fields[shares[0]]) if is_object else label_names  # type: ignore[arg-type]
             if correction := _correction_column(sample, {*names} - {*shares}, of_model):
                 chosen = replace(chosen, correction=correction)
