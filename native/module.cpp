@@ -26,5 +26,6 @@ NB_MODULE(native, module) {
     headwise::bind_near_duplicates(module);
     headwise::bind_softmax_loss(module);
     headwise::bind_split_features(module);
+    headwise::bind_tree_steps(module);
     headwise::bind_word_vectors(module);
 }

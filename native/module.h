@@ -26,6 +26,7 @@ void bind_cbow(nanobind::module_& module);
 void bind_near_duplicates(nanobind::module_& module);
 void bind_softmax_loss(nanobind::module_& module);
 void bind_split_features(nanobind::module_& module);
+void bind_tree_steps(nanobind::module_& module);
 void bind_word_vectors(nanobind::module_& module);
 
 }  // namespace headwise

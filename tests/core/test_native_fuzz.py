@@ -257,6 +257,13 @@ KERNELS: dict[str, tuple[Callable, Callable[[np.random.Generator], list]]] = {
         ],
     ),
     "jaccard": (native.jaccard, lambda random: [hashes(random, WORDS), hashes(random, SIZE)]),
+    "fill_tree_steps": (
+        native.fill_tree_steps,
+        lambda random: [
+            np.array([0, *(random.integers(node) for node in range(1, TEXTS))]),
+            np.zeros((TEXTS, TEXTS), dtype=np.int16),
+        ],
+    ),
     "softmax_loss": (
         native.softmax_loss,
         lambda random: [

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from headwise.core import native
 from headwise.data.errors import DataError
 from headwise.text.parse_files import iterate_parses
 from headwise.text.syntax import ParseError, distances_within, tree_distances, validate_heads
@@ -111,6 +112,11 @@ def test_a_chain_is_the_distance_in_the_text():
     places = np.arange(30)
     expected = np.abs(places[:, None] - places)
     assert (tree_distances([*range(2, 31), 0]) == expected).all()
+
+
+def test_kernels_check_that_parents_come_first():
+    with pytest.raises(ValueError, match="parents come before"):
+        native.fill_tree_steps(np.array([0, 1]), np.zeros((2, 2), dtype=np.int16))
 
 
 def test_a_text_of_400_words_takes_little_time(takes_under):

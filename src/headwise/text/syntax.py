@@ -10,6 +10,7 @@ from typing import Literal, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from headwise.core import native
 from headwise.core.errors import HeadwiseError
 from headwise.data.files.text_lines import Line, without_returns
 from headwise.data.items.parses import cycle_text, find_cycle
@@ -55,11 +56,8 @@ def tree_distances(heads: ArrayLike, words: int | None = None) -> NDArray[np.int
     order = np.argsort(_depths(checked), kind="stable")
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
-    parent = place[parent[order]].tolist()
-    steps = np.zeros((len(order), len(order)), dtype=np.int16)
-    for node in range(1, len(order)):
-        # A node is one step farther than its parent from everything that has been placed before.
-        steps[node, :node] = steps[:node, node] = steps[parent[node], :node] + 1
+    steps = np.empty((len(order), len(order)), dtype=np.int16)
+    native.fill_tree_steps(place[parent[order]], steps)
     rows = place[1:]
     return steps[rows[:, None], rows]
 
@@ -68,6 +66,8 @@ def distances_within(heads: DependencyHeads, start: int, stop: int) -> NDArray[n
     """`tree_distances` among the words `start` (from 0) to `stop` in the tree of all words. Memory grows
     with these words and their ancestors up to the lowest common one."""
     heads = np.asarray(heads, dtype=np.int64)
+    if (start, stop) == (0, len(heads)):
+        return tree_distances(heads)
     needed, nodes = np.arange(len(heads) + 1) == 0, np.arange(start, stop) + 1
     rooted = top = 0
     while len(nodes) and not top:
