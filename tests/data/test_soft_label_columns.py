@@ -275,5 +275,9 @@ def test_labels_beside_predictions_count_where_there_are_some(tmp_path, table):
     assert [example.label for example in data.items] == [*"bbb", "b", "a", "b", "a", "c"]
     assert np.allclose(soft(data, ("a", "b", "c"))[[0, 3]], [[0, 1, 0], [0.1, 0.9, 0]])
     assert any("labels from the column 'mark', where it has some" in note for note in data.notes)
+    assert not any("how far models agree" in note for note in data.notes)
+    path.write_text("\n".join(lines).replace(",b\n", ",\n").replace('"mark": "b"', '"mark": ""') + "\n")
+    alone = read_examples(str(path), SoftLabelOptions())
+    assert any("a model wrote them, so scores on these" in note for note in alone.notes)
     teacher = read_examples(str(path), SoftLabelOptions(), answers=True)
     assert teacher.items[0].label == "a"

@@ -82,11 +82,12 @@ def choose_soft_columns(
         chosen = SoftLabelColumns(
             choose_text(sample, source, without=shares), None, shares, () if is_object else label_names
         )
-        requested = getattr(options, "probability_columns", None)
+        requested, written = getattr(options, "probability_columns", None), ""
         if not answers and not requested and shares[0].startswith(_WRITTEN):
+            written = "; a model wrote them, so scores on these texts say how far models agree"
             of_model = tuple(sample[0].fields[shares[0]]) if is_object else label_names  # type: ignore[arg-type]
             if correction := _correction_column(sample, {*names} - {*shares}, of_model):
-                chosen = replace(chosen, correction=correction)
+                chosen, written = replace(chosen, correction=correction), ""
                 source.notes.append(
                     f"labels from the column {correction!r}, where it has some - override with "
                     "--probability-columns"
@@ -95,7 +96,7 @@ def choose_soft_columns(
         source.notes.append(
             f"probabilities of labels from the {say} {', '.join(map(repr, shares[:8]))}"
             f"{', ...' if len(shares) > 8 else ''} - override with --probability-columns; "
-            "where one label is needed (dev, test), it is the likeliest"
+            f"where one label is needed (dev, test), it is the likeliest{written}"
         )
     else:
         effective = options
