@@ -339,3 +339,21 @@ def test_an_unknown_argument_is_told_where_the_setting_belongs(arguments, hint):
     with pytest.raises(TypeError, match=re.escape(hint)):
         TextClassifier(**arguments)
     assert "epochs" in signature(TextClassifier).parameters
+
+
+def test_a_subclass_has_arguments_of_its_own():
+    class Short(TextClassifier):
+        def __init__(self, depth: int = 1):
+            super().__init__(epochs=depth, recipe={"encoder": {"layers": depth}})
+            self.depth = depth
+
+    class Named(TextClassifier):
+        def __init__(self, name: str, **arguments):
+            super().__init__(**arguments)
+            self.name = name
+
+    assert Short(depth=2).epochs == 2
+    assert Named("a", epochs=3).epochs == 3
+    for wrong in (lambda: Short(epochs=2), lambda: Named("a", lr=1)):
+        with pytest.raises(TypeError, match=r"has no argument '(epochs|lr)'"):
+            wrong()

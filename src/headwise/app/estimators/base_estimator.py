@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from functools import wraps
+from inspect import Parameter, signature
 from numbers import Integral
 from os import PathLike, fspath
 from pathlib import Path
@@ -282,9 +283,13 @@ _RECIPE = "recipe__"
 def _with_advice(constructor: Callable[..., None]) -> Callable[..., None]:
     """A constructor whose error about an unknown argument says where the setting belongs."""
 
+    parameters = signature(constructor).parameters
+    names = sorted({*parameters} - {"self"})
+    if any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters.values()):
+        return constructor  # of a subclass, which passes them on
+
     @wraps(constructor)
     def construct(self: TextEstimator, *args: object, **arguments: object) -> None:
-        names = self._get_param_names()
         if wrong := next((name for name in arguments if name not in names), None):
             sections = {"train": TrainConfig, "split": SplitConfig}
             section = next((name for name in sections if wrong in field_types(sections[name])), None)
