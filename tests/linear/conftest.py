@@ -12,5 +12,7 @@ def corpus(
     targets = random.integers(0, classes, texts)
     shown = np.where(random.random(texts) < noise, random.integers(0, classes, texts), targets)
     words = [topic.split() for topic in TOPICS]
-    found = [" ".join(random.choice(words[label], 3)) + f" number {random.integers(99)}" for label in shown]
-    return found, targets
+    sentences = [
+        " ".join(random.choice(words[label], 3)) + f" number {random.integers(99)}" for label in shown
+    ]
+    return sentences, targets

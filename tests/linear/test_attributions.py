@@ -87,15 +87,15 @@ def test_form(classes):
     """Beside a plain sentence, exactly, whether there are vectors or not."""
     texts = [text.upper() if n % 3 else text + "\n" for n, text in enumerate(TEXTS)]
     targets, output_weights = np.arange(len(texts)) % 3 % classes, np.linspace(-1, 2, classes)
-    for dense, own in ((0.0, None), (2.0, VECTORS)):
+    for dense, table in ((0.0, None), (2.0, VECTORS)):
         how = LinearSettings(blocks=("words",), dense=dense, form=True)
-        model = fit_linear(LinearExamples(texts, targets, classes, dense=own), settings=how).model
+        model = fit_linear(LinearExamples(texts, targets, classes, dense=table), settings=how).model
         assert model.form
-        vectors = None if own is None else np.repeat(own[:1], 2, axis=0)
+        vectors = None if table is None else np.repeat(table[:1], 2, axis=0)
         for text in (texts[0], *ODD):
             both = [text, REFERENCE_TEXT]
             scores = model.scores(both, vectors) @ output_weights
-            words = [text_attributions(model, each, output_weights).sum() for each in both]
+            words = [text_attributions(model, text, output_weights).sum() for text in both]
             shares = surface_attributions(model, both, np.stack([output_weights, output_weights]))
             assert shares.shape == (2, FEATURE_COUNT)
             assert shares[0].sum() == pytest.approx(scores[0] - words[0] - scores[1] + words[1], abs=1e-4)
@@ -104,9 +104,9 @@ def test_form(classes):
 
 
 PAIRS = [
-    (TEXTS[n], f"I {word} like {other} things {n}")
+    (TEXTS[n], f"I {word} like {colour} things {n}")
     for n, word in enumerate(["don't", "do"] * 20)
-    for other in ("blue",)
+    for colour in ("blue",)
 ]
 
 
@@ -121,8 +121,8 @@ def test_the_words_of_any_pair_have_what_its_features_say(classes, blocks):
     for pair in (*PAIRS[:3], *zip(ODD, reversed(ODD), strict=True), ("red red red", "red red")):
         expected = (model.scores([pair]) - model.scores([("", "")]))[0] @ output_weights
         shares = pair_attributions(model, pair, output_weights)
-        assert [len(own) for own in shares] == [len(get_tokenizer("penn").spans(text)) for text in pair]
-        assert sum(own.sum() for own in shares) == pytest.approx(expected, abs=1e-4)
+        assert [len(side) for side in shares] == [len(get_tokenizer("penn").spans(text)) for text in pair]
+        assert sum(side.sum() for side in shares) == pytest.approx(expected, abs=1e-4)
 
 
 def test_what_both_texts_have_is_divided_evenly():

@@ -9,8 +9,8 @@ def bag(*rows):
 
 
 def test_summaries():
-    found = summarise([bag([1, -4], [3, 2]), bag([5, 6])])
-    assert found.tolist() == [[2, -1, 1, -4, 3, 2], [5, 6, 5, 6, 5, 6]]
+    summaries = summarise([bag([1, -4], [3, 2]), bag([5, 6])])
+    assert summaries.tolist() == [[2, -1, 1, -4, 3, 2], [5, 6, 5, 6, 5, 6]]
 
 
 def test_bags_that_differ_in_one_instance():

@@ -39,11 +39,11 @@ def test_strength_is_the_best_on_dev():
             TfidfVectorizer(token_pattern=r"\S+", ngram_range=(1, 2), sublinear_tf=True),
             TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 5), sublinear_tf=True),
         ][: 1 if columns == "words" else 2]
-        features = hstack([own.fit_transform(train[0]) for own in vectorizers])
-        others = hstack([own.transform(dev[0]) for own in vectorizers])
+        features = hstack([vectorizer.fit_transform(train[0]) for vectorizer in vectorizers])
+        dev_features = hstack([vectorizer.transform(dev[0]) for vectorizer in vectorizers])
         for strength in SVM_STRENGTHS:
             peer = LinearSVC(C=strength, random_state=0).fit(features, train[1])
-            assert np.mean(peer.predict(others) == dev[1]) <= fitted.dev_accuracy + 0.05
+            assert np.mean(peer.predict(dev_features) == dev[1]) <= fitted.dev_accuracy + 0.05
 
 
 def test_deterministic():
@@ -100,15 +100,19 @@ def test_of_very_many_texts_a_fifth_chooses_and_all_are_learnt(monkeypatch, refi
     targets = np.array([("w1" in t.split()) ^ (random.random() < 0.3) for t in texts], dtype=int)
     train, dev, test = (texts[:200], targets[:200]), (texts[200:240], targets[200:240]), texts[240:]
     monkeypatch.setattr("headwise.linear.baselines.MOST_CELLS", 399)
-    some = fit_baseline(train, dev, refit=refit)
+    chosen = fit_baseline(train, dev, refit=refit)
     monkeypatch.setattr("headwise.linear.baselines.MOST_CELLS", 400)
     few = fit_baseline((train[0][::5], train[1][::5]), dev)
-    assert some is not None
+    assert chosen is not None
     assert few is not None
-    assert (some.blocks, some.strength, some.dev_accuracy) == (few.blocks, few.strength, few.dev_accuracy)
-    monkeypatch.setattr("headwise.linear.baselines.BLOCKS", (some.blocks,))
-    monkeypatch.setattr("headwise.linear.baselines.SVM_STRENGTHS", (some.strength,))
-    told = fit_baseline(train, dev, refit=refit)
-    assert told is not None
-    np.testing.assert_allclose(some.model.scores(test), told.model.scores(test), rtol=1e-6)
-    assert not np.allclose(some.model.scores(test), few.model.scores(test))
+    assert (chosen.blocks, chosen.strength, chosen.dev_accuracy) == (
+        few.blocks,
+        few.strength,
+        few.dev_accuracy,
+    )
+    monkeypatch.setattr("headwise.linear.baselines.BLOCKS", (chosen.blocks,))
+    monkeypatch.setattr("headwise.linear.baselines.SVM_STRENGTHS", (chosen.strength,))
+    fixed = fit_baseline(train, dev, refit=refit)
+    assert fixed is not None
+    np.testing.assert_allclose(chosen.model.scores(test), fixed.model.scores(test), rtol=1e-6)
+    assert not np.allclose(chosen.model.scores(test), few.model.scores(test))

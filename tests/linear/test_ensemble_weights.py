@@ -24,13 +24,13 @@ def loss(logits: np.ndarray, targets: np.ndarray) -> float:
     return -log_softmax(logits, axis=1)[np.arange(len(targets)), targets].mean()
 
 
-def combined(found: Ensemble, members: list[np.ndarray]) -> np.ndarray:
-    return sum(weight * own for weight, own in zip(found.weights, members, strict=True))
+def combined(ensemble: Ensemble, members: list[np.ndarray]) -> np.ndarray:
+    return sum(weight * outputs for weight, outputs in zip(ensemble.weights, members, strict=True))
 
 
-def alone(own: np.ndarray, targets: np.ndarray) -> float:
+def alone(outputs: np.ndarray, targets: np.ndarray) -> float:
     """The loss of a member with its temperature."""
-    return loss(fit_ensemble([own], targets).weights[0] * own, targets)
+    return loss(fit_ensemble([outputs], targets).weights[0] * outputs, targets)
 
 
 def targets_of(texts: int, classes: int) -> np.ndarray:
@@ -40,21 +40,21 @@ def targets_of(texts: int, classes: int) -> np.ndarray:
 @pytest.mark.parametrize("classes", [2, 5])
 def test_finds_the_temperature(classes):
     targets = targets_of(2000, classes)
-    own = member(targets, classes, 2.0, 0, scale=7.0)
-    found = fit_ensemble([own], targets)
+    outputs = member(targets, classes, 2.0, 0, scale=7.0)
+    ensemble = fit_ensemble([outputs], targets)
     # The logarithm of the odds of normal noise around a strength of 2 is 2.
-    assert found.weights[0] * 7.0 == pytest.approx(2.0, rel=0.1)
-    assert found.shares == (1.0,)
-    assert found.loss == pytest.approx(alone(own, targets), abs=0.002)  # its targets are smoothed
+    assert ensemble.weights[0] * 7.0 == pytest.approx(2.0, rel=0.1)
+    assert ensemble.shares == (1.0,)
+    assert ensemble.loss == pytest.approx(alone(outputs, targets), abs=0.002)  # its targets are smoothed
 
 
 def test_independent_members_are_better_together_and_scales_do_not_matter():
     targets = targets_of(800, 3)
     members = [member(targets, 3, 1.5, 0), member(targets, 3, 1.5, 1, scale=30.0)]
-    found = fit_ensemble(members, targets)
-    assert found.loss < min(alone(own, targets) for own in members) - 0.05
-    assert found.shares[0] == pytest.approx(0.5, abs=0.07)
-    assert loss(combined(found, members), targets) == pytest.approx(found.loss, abs=0.01)
+    ensemble = fit_ensemble(members, targets)
+    assert ensemble.loss < min(alone(outputs, targets) for outputs in members) - 0.05
+    assert ensemble.shares[0] == pytest.approx(0.5, abs=0.07)
+    assert loss(combined(ensemble, members), targets) == pytest.approx(ensemble.loss, abs=0.01)
 
 
 def test_a_network_that_knew_nothing_has_less_of_the_say_and_is_not_made_louder():
@@ -70,8 +70,10 @@ def test_a_network_that_knew_nothing_has_less_of_the_say_and_is_not_made_louder(
         < fit_ensemble(loud, targets).shares[0] - 0.01
     )
     many = targets_of(4000, 3)
-    alike = [member(many, 3, 1.5, 0, scale=3.0), member(many, 3, 1.5, 1)]
-    assert fit_ensemble(alike, many, prior=UNPRETRAINED_NETWORK).shares[0] == pytest.approx(0.5, abs=0.05)
+    equal_members = [member(many, 3, 1.5, 0, scale=3.0), member(many, 3, 1.5, 1)]
+    assert fit_ensemble(equal_members, many, prior=UNPRETRAINED_NETWORK).shares[0] == pytest.approx(
+        0.5, abs=0.05
+    )
 
 
 def test_a_network_that_starts_from_an_encoder_has_more_of_the_say():
@@ -99,24 +101,24 @@ def test_the_prior_of_remaining_members_sums_to_one():
 def test_a_member_of_noise_is_dropped(texts):
     targets = targets_of(texts, 4)
     members = [member(targets, 4, 2.5, 0), member(targets, 4, 0.0, 1)]
-    found = fit_ensemble(members, targets)
-    assert found.weights[1] == 0
-    assert found.shares == (1.0, 0.0)
+    ensemble = fit_ensemble(members, targets)
+    assert ensemble.weights[1] == 0
+    assert ensemble.shares == (1.0, 0.0)
 
 
 def test_a_copy_is_dropped_or_shares():
     targets = targets_of(300, 3)
-    own = member(targets, 3, 1.5, 0)
-    found = fit_ensemble([own, own], targets)
-    assert found.loss == pytest.approx(alone(own, targets), abs=0.01)
+    outputs = member(targets, 3, 1.5, 0)
+    ensemble = fit_ensemble([outputs, outputs], targets)
+    assert ensemble.loss == pytest.approx(alone(outputs, targets), abs=0.01)
 
 
 def test_perfect_members_do_not_explode():
     targets = targets_of(40, 2)
     perfect = 1e-3 * np.eye(2)[targets]
-    found = fit_ensemble([perfect, 5 * np.eye(2)[targets]], targets)
-    assert np.isfinite(found.weights).all()
-    chances = log_softmax(combined(found, [perfect, 5 * np.eye(2)[targets]]), axis=1).max(axis=1)
+    ensemble = fit_ensemble([perfect, 5 * np.eye(2)[targets]], targets)
+    assert np.isfinite(ensemble.weights).all()
+    chances = log_softmax(combined(ensemble, [perfect, 5 * np.eye(2)[targets]]), axis=1).max(axis=1)
     assert np.exp(chances).max() < 0.999
 
 
@@ -124,9 +126,9 @@ def test_perfect_members_do_not_explode():
 def test_hardly_any_texts(texts):
     targets = targets_of(texts, 3)
     members = [member(targets, 3, 1.0, 0), member(targets, 3, 1.0, 1)]
-    found = fit_ensemble(members, targets)
-    assert np.isfinite(combined(found, members)).all()
-    assert sum(found.shares) == pytest.approx(1.0)
+    ensemble = fit_ensemble(members, targets)
+    assert np.isfinite(combined(ensemble, members)).all()
+    assert sum(ensemble.shares) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("held", [40, 250])
@@ -142,9 +144,9 @@ def test_hardly_ever_below_the_best_member(held):
             noise = random.normal(size=shared.shape)
             mixed = 0.6 * shared + 0.8 * noise if seed % 2 else noise
             members.append(random.uniform(0.5, 20) * (random.uniform(0, 2) * np.eye(3)[targets] + mixed))
-        found = fit_ensemble([member[:held] for member in members], targets[:held])
-        judged = [*members, combined(found, members)]
-        right = [(own[held:].argmax(1) == targets[held:]).mean() for own in judged]
+        ensemble = fit_ensemble([member[:held] for member in members], targets[:held])
+        judged = [*members, combined(ensemble, members)]
+        right = [(outputs[held:].argmax(1) == targets[held:]).mean() for outputs in judged]
         behind.append(100 * (max(right[:2]) - right[2]))
     assert np.mean(behind) < 0.0
     assert np.max(behind) < (4.0 if held == 40 else 1.5)

@@ -8,14 +8,14 @@ WORTH = {"poor": 1.0, "fair": 2.0, "good": 3.0}
 
 
 def texts(words, count):
-    own = [words[n % len(words)] for n in range(count)]
-    return own, np.array([WORTH.get(word, 9.0) for word in own])
+    chosen = [words[n % len(words)] for n in range(count)]
+    return chosen, np.array([WORTH.get(word, 9.0) for word in chosen])
 
 
 def test_it_learns_what_words_are_worth():
-    found = predict_number_baseline(texts(list(WORTH), 60), texts(list(WORTH), 12), list(WORTH))
-    assert found is not None
-    np.testing.assert_allclose(found, list(WORTH.values()), atol=0.1)
+    predictions = predict_number_baseline(texts(list(WORTH), 60), texts(list(WORTH), 12), list(WORTH))
+    assert predictions is not None
+    np.testing.assert_allclose(predictions, list(WORTH.values()), atol=0.1)
 
 
 def test_once_dev_has_chosen_it_may_learn_of_dev_too():

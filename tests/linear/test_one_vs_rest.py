@@ -14,7 +14,9 @@ def data(texts: int, seed: int):
     random = np.random.default_rng(seed)
     targets = random.random((texts, 3)) < 0.4
     words = [
-        " ".join([*(n for n, own in zip(NAMES, row, strict=True) if own), *random.choice(list("abc"), 4)])
+        " ".join(
+            [*(n for n, present in zip(NAMES, row, strict=True) if present), *random.choice(list("abc"), 4)]
+        )
         for row in targets
     ]
     return words, targets
@@ -24,10 +26,10 @@ def test_as_scikit_learn(monkeypatch):
     monkeypatch.setattr("headwise.linear.sklearn_models.SVM_STRENGTHS", SVM_STRENGTHS[2:3])
     random = np.random.default_rng(0)
     features, targets = csr_matrix(random.random((60, 8))), random.random((60, 3)) < 0.5
-    found, strength = fit_one_vs_rest((features, targets), (features, targets))
+    model, strength = fit_one_vs_rest((features, targets), (features, targets))
     assert strength == SVM_STRENGTHS[2]
     oracle = OneVsRestClassifier(LinearSVC(C=SVM_STRENGTHS[2], random_state=0)).fit(features, targets)
-    np.testing.assert_allclose(found.scores(features), oracle.decision_function(features), atol=1e-4)
+    np.testing.assert_allclose(model.scores(features), oracle.decision_function(features), atol=1e-4)
 
 
 def test_labels_that_all_have_or_none():

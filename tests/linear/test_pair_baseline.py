@@ -9,10 +9,10 @@ from headwise.linear.sklearn_models import fit_tfidf
 
 
 def test_overlap_by_hand():
-    found = overlap(["a", "dog", "runs"], ["a", "dog", "sleeps", "here"])
-    assert found[:6] == (2 / 3, 2 / 4, 2 / 5, 1 / 2, 1 / 3, 0.0)
-    assert found[6] == pytest.approx(np.log(4 / 5))
-    assert found[7] == -found[6]
+    features = overlap(["a", "dog", "runs"], ["a", "dog", "sleeps", "here"])
+    assert features[:6] == (2 / 3, 2 / 4, 2 / 5, 1 / 2, 1 / 3, 0.0)
+    assert features[6] == pytest.approx(np.log(4 / 5))
+    assert features[7] == -features[6]
     assert overlap(["a", "b"], ["a", "b"])[:6] == (1, 1, 1, 1, 1, 1)
     assert overlap([], []) == (0, 0, 0, 0, 0, 1, 0, 0)
 
@@ -22,10 +22,10 @@ def test_features_of_what_is_shared_and_what_differs():
     fitted = fit_tfidf(["a b", "b c"], "whitespace")
     assert fitted is not None
     names = fitted[0].get_feature_names_out()
-    found = pair_tfidf_features(fitted[0], "whitespace", pairs).toarray()
+    features = pair_tfidf_features(fitted[0], "whitespace", pairs).toarray()
     size = len(names)
-    assert found.shape == (2, 4 * size + 8)
-    shared, lost, new, second = (found[:, n * size : (n + 1) * size] for n in range(4))
+    assert features.shape == (2, 4 * size + 8)
+    shared, lost, new, second = (features[:, n * size : (n + 1) * size] for n in range(4))
     assert set(names[shared[0] > 0]) == {"b"}
     assert set(names[lost[0] > 0]) >= {"a", "a b"}
     assert set(names[new[0] > 0]) >= {"c", "b c"}
@@ -40,8 +40,8 @@ def problem(pairs, seed):
     for _ in range(pairs):
         one = list(random.choice([f"w{i}" for i in range(30)], 4, replace=False))
         keep = int(random.integers(0, 5))
-        other = one[:keep] + list(random.choice([f"v{i}" for i in range(30)], 4 - keep, replace=False))
-        made.append(Pair(" ".join(one), " ".join(random.permutation(other))))
+        second = one[:keep] + list(random.choice([f"v{i}" for i in range(30)], 4 - keep, replace=False))
+        made.append(Pair(" ".join(one), " ".join(random.permutation(second))))
         labels.append(int(keep >= 3))
         scores.append(float(keep))
     return made, np.array(labels), np.array(scores)
@@ -71,8 +71,8 @@ def test_once_dev_has_chosen_it_may_learn_of_dev_too():
             fit_pair_baseline(*parts, tokenizer="whitespace", scores=scores, refit=again)
             for again in (False, True)
         )
-        known = [own.vectorizer.vocabulary_ for own in (one, both)]
-        assert ["new" in words for words in known] == [False, True]
-        own, other = (getattr(each.linear, "ridge", each.linear) for each in (both, one))
-        assert own.get_params() == other.get_params()  # as dev has chosen
-        assert own.n_features_in_ > other.n_features_in_
+        vocabularies = [baseline.vectorizer.vocabulary_ for baseline in (one, both)]
+        assert ["new" in words for words in vocabularies] == [False, True]
+        refitted, fitted = (getattr(baseline.linear, "ridge", baseline.linear) for baseline in (both, one))
+        assert refitted.get_params() == fitted.get_params()  # as dev has chosen
+        assert refitted.n_features_in_ > fitted.n_features_in_

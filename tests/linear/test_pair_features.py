@@ -21,9 +21,9 @@ from headwise.nn.networks.linear_members import TextLinearBuffers
 def test_compared_by_hand():
     random = np.random.default_rng(0)
     a, b = (np.maximum(random.normal(size=(3, 5)), 0).astype(np.float32) for _ in range(2))
-    found = compare_matrices(csr_matrix(a), csr_matrix(b)).toarray()
+    compared = compare_matrices(csr_matrix(a), csr_matrix(b)).toarray()
     expected = [np.minimum(a, b), np.maximum(a - b, 0), np.maximum(b - a, 0), b]
-    np.testing.assert_allclose(found, np.hstack(expected), atol=1e-6)
+    np.testing.assert_allclose(compared, np.hstack(expected), atol=1e-6)
 
 
 @pytest.mark.parametrize("block", ["words", "characters"])
@@ -59,10 +59,10 @@ def test_matches_by_brute_force():
     vectors, numbers = align_words(first, second)
     u, v = unit(first.sum(0)), unit(second.sum(0))
     expected, expected_numbers = [unit(np.abs(u - v)), unit(u * v)], []
-    for own, other in ((first, second), (second, first)):
-        best = [max(0.0, max(float(unit(word) @ unit(rival)) for rival in other)) for word in own]
-        counts = [float(np.linalg.norm(word)) for word in own]
-        left = [(1 - match) * word for match, word in zip(best, own, strict=True)]
+    for words, rivals in ((first, second), (second, first)):
+        best = [max(0.0, max(float(unit(word) @ unit(rival)) for rival in rivals)) for word in words]
+        counts = [float(np.linalg.norm(word)) for word in words]
+        left = [(1 - match) * word for match, word in zip(best, words, strict=True)]
         expected.append(unit(np.sum(left, axis=0)))
         expected_numbers += [
             float(np.dot(best, counts) / sum(counts)),
@@ -118,15 +118,15 @@ def test_overlap_of_word_indices(first, second):
 def problem(pairs: int, seed: int, classes: int) -> tuple[list[tuple[str, str]], np.ndarray]:
     """How many of four words both texts share."""
     random = np.random.default_rng(seed)
-    found, targets = [], []
+    text_pairs, targets = [], []
     for _ in range(pairs):
         one = random.choice(np.arange(1, 40), 4, replace=False)
         keep = int(random.integers(0, classes))
-        other = random.choice(np.arange(40, 60), 4 - keep, replace=False)
-        texts = (one, [*one[:keep], *other])
-        found.append(tuple(" ".join(f"w{word}" for word in text) for text in texts))
+        new_words = random.choice(np.arange(40, 60), 4 - keep, replace=False)
+        texts = (one, [*one[:keep], *new_words])
+        text_pairs.append(tuple(" ".join(f"w{word}" for word in text) for text in texts))
         targets.append(keep)
-    return found, np.array(targets)
+    return text_pairs, np.array(targets)
 
 
 def overlaps(pairs: list[tuple[str, str]]) -> np.ndarray:
@@ -135,12 +135,12 @@ def overlaps(pairs: list[tuple[str, str]]) -> np.ndarray:
 
 @pytest.mark.parametrize("classes", [2, 3])
 def test_it_learns_overlap(classes):
-    (pairs, targets), (tests, wanted) = problem(300, 0, classes), problem(80, 1, classes)
-    found = fit_linear(LinearExamples(pairs, targets, classes, numbers=overlaps(pairs), pairs=True))
-    scores = found.model.scores(tests, None, overlaps(tests))
-    assert (scores.argmax(axis=1) == wanted).mean() > 0.95
-    assert found.cv_score > 0.95
-    alone = np.concatenate([found.model.scores([pair], None, overlaps([pair])) for pair in tests])
+    (pairs, targets), (tests, truth) = problem(300, 0, classes), problem(80, 1, classes)
+    fitted = fit_linear(LinearExamples(pairs, targets, classes, numbers=overlaps(pairs), pairs=True))
+    scores = fitted.model.scores(tests, None, overlaps(tests))
+    assert (scores.argmax(axis=1) == truth).mean() > 0.95
+    assert fitted.cv_score > 0.95
+    alone = np.concatenate([fitted.model.scores([pair], None, overlaps([pair])) for pair in tests])
     np.testing.assert_allclose(alone, scores, atol=1e-5)
 
 

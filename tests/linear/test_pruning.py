@@ -12,34 +12,34 @@ WEIGHTS[7] = 0
 
 
 def test_few_columns_stay_as_they_are():
-    own = WEIGHTS[:, : thinning.FEW_LABELS]
-    assert prune(own) is own
+    narrow = WEIGHTS[:, : thinning.FEW_LABELS]
+    assert prune(narrow) is narrow
 
 
 @pytest.mark.parametrize("portion", [1, 100, 1 << 22])
 def test_weights_below_a_share_of_the_largest_of_their_feature_are_dropped(portion, monkeypatch):
     monkeypatch.setattr(thinning, "_PORTION", portion)
-    kept = prune(WEIGHTS)
-    assert isinstance(kept, csr_matrix)
+    pruned = prune(WEIGHTS)
+    assert isinstance(pruned, csr_matrix)
     top = np.abs(WEIGHTS).max(axis=1, keepdims=True)
     expected = np.where(np.abs(WEIGHTS) >= LEAST_SHARE * top, WEIGHTS, 0)
-    np.testing.assert_array_equal(kept.toarray(), expected)
-    assert kept.nnz == np.count_nonzero(expected) < WEIGHTS.size
-    np.testing.assert_array_equal(max_abs_weights(kept), top[:, 0])
+    np.testing.assert_array_equal(pruned.toarray(), expected)
+    assert pruned.nnz == np.count_nonzero(expected) < WEIGHTS.size
+    np.testing.assert_array_equal(max_abs_weights(pruned), top[:, 0])
     np.testing.assert_array_equal(max_abs_weights(WEIGHTS), top[:, 0])
 
 
 def test_no_more_than_the_most(monkeypatch):
     monkeypatch.setattr(thinning, "MOST_KEPT", 60)
-    kept = prune(WEIGHTS)
+    pruned = prune(WEIGHTS)
     shares = np.abs(WEIGHTS) / np.maximum(np.abs(WEIGHTS).max(axis=1, keepdims=True), 1e-30)
-    assert kept.nnz == 60
-    assert shares[kept.toarray() != 0].min() >= np.sort(shares.ravel())[-60]
+    assert pruned.nnz == 60
+    assert shares[pruned.toarray() != 0].min() >= np.sort(shares.ravel())[-60]
 
 
 @pytest.mark.parametrize("shape", [(0, 40), (5, 40)])
 def test_nothing_to_keep(shape):
-    kept = prune(np.zeros(shape, dtype=np.float32))
-    assert kept.shape == shape
-    np.testing.assert_array_equal(max_abs_weights(kept), np.zeros(shape[0]))
+    pruned = prune(np.zeros(shape, dtype=np.float32))
+    assert pruned.shape == shape
+    np.testing.assert_array_equal(max_abs_weights(pruned), np.zeros(shape[0]))
     np.testing.assert_array_equal(max_abs_weights(csr_matrix(shape, dtype=np.float32)), np.zeros(shape[0]))

@@ -16,9 +16,9 @@ def errors(targets: np.ndarray) -> np.ndarray:
 
 
 def test_far_from_zero_as_seconds_since_1970_are():
-    near, far = errors(TARGETS), errors(1.7e9 + TARGETS)
-    assert np.abs(near).max() < 0.1
-    np.testing.assert_allclose(far, near, atol=1e-3)
+    small, far = errors(TARGETS), errors(1.7e9 + TARGETS)
+    assert np.abs(small).max() < 0.1
+    np.testing.assert_allclose(far, small, atol=1e-3)
 
 
 @pytest.mark.parametrize("unit", [1e-60, 1e60])

@@ -23,14 +23,14 @@ def test_threads_change_nothing(most, monkeypatch):
     for threads in (1, 3):
         monkeypatch.setattr(comparison, "usable_threads", lambda threads=threads: threads)
         fits.append(fit_linear(LinearExamples(texts, targets, 3, dense=vectors)))
-    one, other = fits
-    assert one.settings == other.settings
-    assert np.array_equal(one.oof_scores, other.oof_scores)
-    assert np.array_equal(one.model.coefficients.weights, other.model.coefficients.weights)
+    one, second = fits
+    assert one.settings == second.settings
+    assert np.array_equal(one.oof_scores, second.oof_scores)
+    assert np.array_equal(one.model.coefficients.weights, second.model.coefficients.weights)
 
 
 @pytest.mark.parametrize(
-    ("losses", "found", "tried"),
+    ("losses", "best", "tried"),
     [
         ({0.15: 3, 0.5: 1, 1.5: 2, 4.0: 0}, 0.5, {0.15, 0.5, 1.5}),
         ({0.15: 3, 0.5: 2, 1.5: 1, 4.0: 0}, 4.0, {0.15, 0.5, 1.5, 4.0}),
@@ -38,59 +38,61 @@ def test_threads_change_nothing(most, monkeypatch):
         ({0.15: 1, 0.5: 2, 1.5: 3, 4.0: 0}, 0.15, {0.15, 0.5, 1.5}),
     ],
 )
-def test_what_lies_beyond_something_worse_is_not_tried(losses, found, tried):
-    asked = set()
+def test_what_lies_beyond_something_worse_is_not_tried(losses, best, tried):
+    judged = set()
 
-    def judge(several):
-        asked.update(own.strength for own in several)
-        return [losses[own.strength] for own in several]
+    def judge(candidates):
+        judged.update(settings.strength for settings in candidates)
+        return [losses[settings.strength] for settings in candidates]
 
     compared = SettingSearch.__new__(SettingSearch)
     compared.losses_of, compared._best, compared._fits = judge, None, {}
-    assert compared.line_search(LinearSettings(), "strength", STRENGTHS).strength == found
-    assert asked == tried
+    assert compared.line_search(LinearSettings(), "strength", STRENGTHS).strength == best
+    assert judged == tried
 
 
 def test_much_work_is_compared_in_a_hurry(monkeypatch):
     texts, targets = corpus(3, noise=0.2)
-    asked, solve = [], text_data.fit_svm_columns
+    tolerances, solve = [], text_data.fit_svm_columns
     monkeypatch.setattr(
         text_data,
         "fit_svm_columns",
-        lambda *a, **how: (asked.append(how.get("tolerance")), solve(*a, **how))[1],
+        lambda *a, **how: (tolerances.append(how.get("tolerance")), solve(*a, **how))[1],
     )
     fit_linear(LinearExamples(texts, targets, 3))
-    assert set(asked) == {None}
-    searched = asked[:-1]  # and the last on all texts
-    asked.clear()
+    assert set(tolerances) == {None}
+    searched = tolerances[:-1]  # and the last on all texts
+    tolerances.clear()
     monkeypatch.setattr(comparison, "LARGE_WORK", 0)
-    found = fit_linear(LinearExamples(texts, targets, 3))
-    assert len(asked[:-6]) <= len(searched)
-    assert asked[-6:] == [None] * 6  # of what is chosen: five folds, and all texts
-    assert set(asked[:-6]) == {comparison.FAST_TOLERANCE}
-    assert found.cv_score > 0.6
+    fitted = fit_linear(LinearExamples(texts, targets, 3))
+    assert len(tolerances[:-6]) <= len(searched)
+    assert tolerances[-6:] == [None] * 6  # of what is chosen: five folds, and all texts
+    assert set(tolerances[:-6]) == {comparison.FAST_TOLERANCE}
+    assert fitted.cv_score > 0.6
 
 
 def test_machines_side_by_side_have_their_limit(monkeypatch):
-    asked = []
+    thread_counts = []
     monkeypatch.setattr(comparison, "LARGE_WORK", 0)
     monkeypatch.setattr(comparison, "usable_threads", lambda: 64)
     run = comparison.run_jobs
-    monkeypatch.setattr(comparison, "run_jobs", lambda work, jobs, n: (asked.append(n), run(work, jobs, 1)))
+    monkeypatch.setattr(
+        comparison, "run_jobs", lambda work, jobs, n: (thread_counts.append(n), run(work, jobs, 1))
+    )
     texts, targets = corpus(3, 60, seed=2)
     model = fit_linear(LinearExamples(texts, targets, 3)).model
-    cells = 3 * sum(len(own) for own in model.blocks.values())
-    assert set(asked) == {64}
-    asked.clear()
+    cells = 3 * sum(len(block) for block in model.blocks.values())
+    assert set(thread_counts) == {64}
+    thread_counts.clear()
     monkeypatch.setattr(comparison, "MOST_SIDE_BY_SIDE", 2 * cells)
     fit_linear(LinearExamples(texts, targets, 3))
-    assert max(asked) <= 2
+    assert max(thread_counts) <= 2
     monkeypatch.setattr(comparison, "MOST_SIDE_BY_SIDE", 1)
     fit_linear(LinearExamples(texts, targets, 3))
-    assert asked[-1] == 1
+    assert thread_counts[-1] == 1
     monkeypatch.setattr(comparison, "MOST_SIDE_BY_SIDE", 10**9)
     fit_linear(LinearExamples(texts, targets, 3))
-    assert asked[-1] == 64
+    assert thread_counts[-1] == 64
     monkeypatch.setattr(comparison, "LARGE_WORK", 1e9)
     fit_linear(LinearExamples(texts, targets, 3))
-    assert asked[-1] == 1
+    assert thread_counts[-1] == 1

@@ -52,11 +52,11 @@ def by_matrix(linear: LinearModel, items: list[str]) -> np.ndarray:
 )
 def test_scores_are_those_of_the_matrix(blocks, columns, reading, items):
     linear = model(blocks, columns, *reading)
-    for own in (linear, deepcopy(linear)):
-        scores = own.scores(items)
+    for scorer in (linear, deepcopy(linear)):
+        scores = scorer.scores(items)
         assert scores.dtype == np.float32
         np.testing.assert_allclose(scores, by_matrix(linear, items), atol=1e-5)
-        np.testing.assert_array_equal(own.scores(items), scores)
+        np.testing.assert_array_equal(scorer.scores(items), scores)
 
 
 @pytest.mark.parametrize("columns", [1, 3])

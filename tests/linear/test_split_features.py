@@ -44,7 +44,7 @@ def test_features_of_one_text_weigh_what_liblinear_gives_them(columns, with_rati
     if with_ratios:
         shape = (rows.features, columns)
         ratios = np.random.default_rng(1).uniform(0.3, 2.0, shape).astype(np.float32)
-    found = fit_svm_columns(
+    solution = fit_svm_columns(
         LinearProblem(rows, signs, np.ones((TEXTS, 1), dtype=np.float32)), ratios=ratios
     )
     for column in range(columns):
@@ -52,7 +52,7 @@ def test_features_of_one_text_weigh_what_liblinear_gives_them(columns, with_rati
         matrix = csr_matrix(hstack([sparse, rows.dense]))
         peer = LinearSVC(C=1.0, tol=1e-7, max_iter=100_000, random_state=0).fit(matrix, signs[:, column])
         weights = peer.coef_[0, : rows.features] * (1 if ratios is None else ratios[:, column])
-        np.testing.assert_allclose(found.weights[:, column], weights, atol=2e-3)
+        np.testing.assert_allclose(solution.weights[:, column], weights, atol=2e-3)
 
 
 def test_the_parts_make_up_the_matrix():
@@ -75,14 +75,14 @@ def test_norms_are_the_same_bits_a_few_texts_at_a_time(monkeypatch, with_squares
 @pytest.mark.parametrize("texts", [0, 1])
 def test_no_text_or_one_shares_nothing(texts):
     rows, signs = problem(3)
-    some = np.arange(texts)
-    split = SplitFeatures.of(rows.take(some).sparse, None)
+    numbers = np.arange(texts)
+    split = SplitFeatures.of(rows.take(numbers).sparse, None)
     assert split.shared.shape == (texts, 0)
     coefficients = fit_svm_columns(
-        LinearProblem(rows.take(some), signs[:texts], np.ones((texts, 1), dtype=np.float32))
+        LinearProblem(rows.take(numbers), signs[:texts], np.ones((texts, 1), dtype=np.float32))
     )
     assert coefficients.weights.shape == (rows.features, 3)
-    assert (np.sign(coefficients.scores(rows.take(some))) == signs[:texts]).all()
+    assert (np.sign(coefficients.scores(rows.take(numbers))) == signs[:texts]).all()
 
 
 @pytest.mark.parametrize("numbers", [False, True])
@@ -101,8 +101,8 @@ def test_from_other_duals_the_solver_comes_to_the_same_weights(strength, numbers
     fit_svm_columns(first, ratios=ratios, duals=duals)
     assert duals.any()
     assert not duals[7].any()
-    other = DesignMatrix(rows.sparse, rows.dense * np.float32(2))
-    second = replace(first, rows=other, costs=costs * np.float32(strength))
+    scaled = DesignMatrix(rows.sparse, rows.dense * np.float32(2))
+    second = replace(first, rows=scaled, costs=costs * np.float32(strength))
     cold = fit_svm_columns(second, ratios=ratios)
     warm = fit_svm_columns(second, ratios=ratios, duals=duals)
-    np.testing.assert_allclose(warm.scores(other), cold.scores(other), atol=2e-3)
+    np.testing.assert_allclose(warm.scores(scaled), cold.scores(scaled), atol=2e-3)

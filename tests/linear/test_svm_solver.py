@@ -36,11 +36,11 @@ def liblinear(matrix, signs, costs):
 def test_equals_liblinear(columns, size):
     rows, signs = problem(columns, size=size)
     costs = np.random.default_rng(0).uniform(0.2, 2.0, signs.shape).astype(np.float32)
-    found = fit_svm_columns(LinearProblem(rows, signs, costs)).scores(rows)
+    scores = fit_svm_columns(LinearProblem(rows, signs, costs)).scores(rows)
     matrix = csr_matrix(hstack([rows.sparse, rows.dense]))
     for column in range(columns):
         peer = liblinear(matrix, signs[:, column], costs[:, column])
-        np.testing.assert_allclose(found[:, column], peer, atol=2e-3)
+        np.testing.assert_allclose(scores[:, column], peer, atol=2e-3)
 
 
 @pytest.mark.parametrize("columns", [1, 3, 40])
@@ -48,11 +48,11 @@ def test_ratios_scale_the_features(columns):
     rows, signs = problem(columns)
     ratios = np.random.default_rng(1).uniform(0.3, 2.0, (40, columns)).astype(np.float32)
     costs = np.ones((80, 1), dtype=np.float32)
-    found = fit_svm_columns(LinearProblem(rows, signs, costs), ratios=ratios).scores(rows)
+    scores = fit_svm_columns(LinearProblem(rows, signs, costs), ratios=ratios).scores(rows)
     for column in range(columns):
         scaled = csr_matrix(rows.sparse.multiply(ratios[:, column]))
         peer = liblinear(scaled, signs[:, column], np.ones(80))
-        np.testing.assert_allclose(found[:, column], peer, atol=2e-3)
+        np.testing.assert_allclose(scores[:, column], peer, atol=2e-3)
 
 
 @pytest.mark.parametrize("columns", [1, 3, 40])
@@ -82,12 +82,12 @@ def test_texts_without_cost_are_as_if_they_were_not_there():
     rows, signs = problem(3)
     costs = np.ones((80, 1), dtype=np.float32)
     costs[50:] = 0
-    some = np.arange(50)
-    whole, part = (
+    numbers = np.arange(50)
+    complete, part = (
         fit_svm_columns(LinearProblem(rows, signs, costs)),
-        fit_svm_columns(LinearProblem(rows.take(some), signs[:50], costs[:50])),
+        fit_svm_columns(LinearProblem(rows.take(numbers), signs[:50], costs[:50])),
     )
-    np.testing.assert_allclose(whole.weights, part.weights, atol=2e-4)
+    np.testing.assert_allclose(complete.weights, part.weights, atol=2e-4)
 
 
 def test_nothing_to_learn_from():
@@ -103,11 +103,13 @@ def test_nothing_to_learn_from():
 def test_numbers_are_ridge_regression(size):
     rows, signs = problem(3, size=size)
     random = np.random.default_rng(5)
-    wanted = random.normal(size=signs.shape).astype(np.float32)
+    targets = random.normal(size=signs.shape).astype(np.float32)
     costs = random.uniform(0.2, 2.0, signs.shape).astype(np.float32)
-    found = fit_svm_columns(LinearProblem(rows, np.ones_like(signs), costs, targets=wanted))
+    solution = fit_svm_columns(LinearProblem(rows, np.ones_like(signs), costs, targets=targets))
     wide = np.hstack([rows.sparse.toarray(), rows.dense, np.ones((80, 1))]).astype(np.float64)
     for column in range(3):
-        own = costs[:, column, None] * wide
-        best = np.linalg.solve(np.eye(wide.shape[1]) + 2 * own.T @ wide, 2 * own.T @ wanted[:, column])
-        np.testing.assert_allclose(found.scores(rows)[:, column], wide @ best, atol=2e-3)
+        weighted = costs[:, column, None] * wide
+        best = np.linalg.solve(
+            np.eye(wide.shape[1]) + 2 * weighted.T @ wide, 2 * weighted.T @ targets[:, column]
+        )
+        np.testing.assert_allclose(solution.scores(rows)[:, column], wide @ best, atol=2e-3)

@@ -42,11 +42,11 @@ def test_numbers_are_standardized_and_categories_are_indicators():
 def test_an_unseen_category_counts_as_a_rare_one_or_as_an_average_one():
     frequent = rows_of(*[(1.0, name, None) for name in "aabb"])
     rare = rows_of(*[(1.0, name, None) for name in "aabbc"])
-    other = rows_of((1.0, "z", None))
-    assert not encode_rows(fit_encodings(frequent), other)[:, :2].any()
+    unseen = rows_of((1.0, "z", None))
+    assert not encode_rows(fit_encodings(frequent), unseen)[:, :2].any()
     encodings = fit_encodings(rare)
     assert encodings[1].rare == pytest.approx(0.2)
-    np.testing.assert_array_equal(encode_rows(encodings, other), encode_rows(encodings, rare[-1:]))
+    np.testing.assert_array_equal(encode_rows(encodings, unseen), encode_rows(encodings, rare[-1:]))
 
 
 def test_unseen_categories_are_counted_by_column():

@@ -49,9 +49,9 @@ def test_marginals_and_the_best_path_are_those_of_all_paths():
     tagger = random_tagger()
     emissions, ends = tagger.emissions(SENTENCES)
     marginals, _ = tagger.marginals(SENTENCES)
-    found = tagger.predict([TaggedSentence(tuple(own), ()) for own in SENTENCES])
+    predictions = tagger.predict([TaggedSentence(tuple(words), ()) for words in SENTENCES])
     assert ends.tolist() == [0, 4, 4, 5, 10]
-    for start, end, names in zip(ends[:-1], ends[1:], found, strict=True):
+    for start, end, names in zip(ends[:-1], ends[1:], predictions, strict=True):
         scores = paths(emissions[start:end], tagger.transitions)
         best = max(scores, key=scores.__getitem__)
         assert names == [tagger.tags[k] for k in best]
@@ -65,12 +65,12 @@ def test_marginals_and_the_best_path_are_those_of_all_paths():
 def names_corpus(count: int, seed: int) -> list[TaggedSentence]:
     """Capitals after `in` are places, others are people; places have two words."""
     random = np.random.default_rng(seed)
-    found = []
+    sentences = []
     for _ in range(count):
         one, two, three = ("".join(random.choice(list("abcdeilmnort"), 5)).capitalize() for _ in range(3))
         words = (one, "lives", "in", two, three, ".")
-        found.append(TaggedSentence(words, ("B-PER", "O", "O", "B-LOC", "I-LOC", "O")))
-    return found
+        sentences.append(TaggedSentence(words, ("B-PER", "O", "O", "B-LOC", "I-LOC", "O")))
+    return sentences
 
 
 @pytest.mark.parametrize("scheme", ["iob2", "iob1", "bioes"])
@@ -78,18 +78,18 @@ def test_learns_names_by_their_context(scheme):
     train = names_corpus(80, 0)
     tagger = fit_crf(train, "iob2")
     tagger = CrfTagger(tagger.tags, scheme, tagger.keys, tagger.weights, tagger.transitions)
-    wanted = {"iob2": ("B", "I"), "iob1": ("I", "I"), "bioes": ("B", "E")}[scheme]
+    letters = {"iob2": ("B", "I"), "iob1": ("I", "I"), "bioes": ("B", "E")}[scheme]
     right = [
-        own[3:5] == [f"{letter}-LOC" for letter in wanted] and own[0].endswith("-PER")
-        for own in tagger.predict(names_corpus(50, 1))
+        tags[3:5] == [f"{letter}-LOC" for letter in letters] and tags[0].endswith("-PER")
+        for tags in tagger.predict(names_corpus(50, 1))
     ]
     assert np.mean(right) > 0.95
 
 
 def test_the_same_data_give_the_same_tagger():
     train = names_corpus(20, 0)
-    one, other = (fit_crf(train, "iob2", seed=5) for _ in range(2))
-    np.testing.assert_array_equal(one.weights, other.weights)
+    one, second = (fit_crf(train, "iob2", seed=5) for _ in range(2))
+    np.testing.assert_array_equal(one.weights, second.weights)
 
 
 def test_plain_tags_and_words_never_seen():
@@ -111,8 +111,8 @@ def noisy_corpus(count: int, seed: int) -> list[TaggedSentence]:
     words = random.integers(0, 3000, (count, 8))
     tags = np.where(random.random((count, 8)) < 0.3, "MARK", "O")
     return [
-        TaggedSentence(tuple(f"w{n}" for n in own), tuple(map(str, marks)))
-        for own, marks in zip(words, tags, strict=True)
+        TaggedSentence(tuple(f"w{n}" for n in numbers), tuple(map(str, marks)))
+        for numbers, marks in zip(words, tags, strict=True)
     ]
 
 
@@ -122,12 +122,12 @@ def test_a_penalty_is_chosen_where_words_tell_little():
     right = [
         np.mean(
             [
-                own == told.tags[n]
-                for tags, told in zip(found, test, strict=True)
-                for n, own in enumerate(tags)
+                tag == sentence.tags[n]
+                for tags, sentence in zip(predictions, test, strict=True)
+                for n, tag in enumerate(tags)
             ]
         )
-        for found in (
+        for predictions in (
             fit_crf(train, "plain").predict(test),
             fit_crf(train, "plain", strength=0.0).predict(test),
         )
@@ -140,7 +140,9 @@ def test_a_penalty_is_chosen_where_words_tell_little():
 
 def test_penalties_shrink_weights_and_doubles_do_not_choose_them():
     train = noisy_corpus(200, 0)
-    sizes = [np.abs(fit_crf(train, "plain", strength=own).weights).mean() for own in CRF_STRENGTHS]
+    sizes = [
+        np.abs(fit_crf(train, "plain", strength=strength).weights).mean() for strength in CRF_STRENGTHS
+    ]
     assert sizes[0] > sizes[1] > sizes[2] > 0
     assert choose_strength(train * 3) == CRF_STRENGTHS[-1]
 
@@ -151,10 +153,14 @@ def test_one_tag_only():
 
 
 def test_attributes_tell_shape_and_ends():
-    found = dict(zip(ATTRIBUTES, attributes("McDonald's-2nd"), strict=True))
-    assert found["shape"] == "XxXxxxxx'x-0xx"
-    assert found["short"] == "XxXx'x-0x"
-    assert (found["first3"], found["last2"], found["word"]) == ("mcd", "nd", "McDonald's-2nd")
+    by_attribute = dict(zip(ATTRIBUTES, attributes("McDonald's-2nd"), strict=True))
+    assert by_attribute["shape"] == "XxXxxxxx'x-0xx"
+    assert by_attribute["short"] == "XxXx'x-0x"
+    assert (by_attribute["first3"], by_attribute["last2"], by_attribute["word"]) == (
+        "mcd",
+        "nd",
+        "McDonald's-2nd",
+    )
     assert attributes("1998")[1] == attributes("2003")[1] == "0000"
 
 
@@ -171,21 +177,21 @@ def test_neighbours_end_with_the_sentence():
 
 def groups_of(*classes: str) -> WordClusters:
     """Words of each class, separated by spaces, in a group of their own."""
-    own = {word: number for number, words in enumerate(classes) for word in words.split()}
-    numbers = np.repeat(np.array([*own.values()], dtype=np.int16)[:, None], len(LEVELS), axis=1)
-    return WordClusters(np.array([word_hash(word) for word in own], dtype=np.uint32), numbers)
+    clusters = {word: number for number, words in enumerate(classes) for word in words.split()}
+    numbers = np.repeat(np.array([*clusters.values()], dtype=np.int16)[:, None], len(LEVELS), axis=1)
+    return WordClusters(np.array([word_hash(word) for word in clusters], dtype=np.uint32), numbers)
 
 
 def test_groups_of_words_are_features_beside_those_that_there_are_without():
     groups = groups_of("end near", "is")
     plain, ends = word_feature_hashes(SENTENCES)
-    found, same = word_feature_hashes(SENTENCES, groups)
-    np.testing.assert_array_equal(found[:, : plain.shape[1]], plain)
+    hashes, same = word_feature_hashes(SENTENCES, groups)
+    np.testing.assert_array_equal(hashes[:, : plain.shape[1]], plain)
     np.testing.assert_array_equal(same, ends)
-    own = found[:, plain.shape[1] :]
-    assert own.shape[1] == len(LEVELS)
+    cluster_hashes = hashes[:, plain.shape[1] :]
+    assert cluster_hashes.shape[1] == len(LEVELS)
     words = [word for sentence in SENTENCES for word in sentence]
-    rows = {word: own[place].tolist() for place, word in enumerate(words)}
+    rows = {word: cluster_hashes[place].tolist() for place, word in enumerate(words)}
     assert rows["end"] == rows["near"] != rows["is"]
     assert rows["The"] == rows["No"]  # in no group
     assert len({*rows["end"], *rows["is"], *rows["No"]}) == 3 * len(LEVELS)
@@ -198,15 +204,15 @@ def test_words_of_a_group_are_tagged_like_those_that_were_seen():
     ]
     with_groups = fit_crf(train * 10, "plain", strength=0.0, groups=groups_of("aaa bbb ccc", "xxx yyy zzz"))
     without = fit_crf(train * 10, "plain", strength=0.0)
-    asked = [["ccc"], ["zzz"]]
-    assert np.diag(with_groups.marginals(asked)[0]).min() > 0.8
-    assert np.diag(without.marginals(asked)[0]).max() < 0.7
+    sentences = [["ccc"], ["zzz"]]
+    assert np.diag(with_groups.marginals(sentences)[0]).min() > 0.8
+    assert np.diag(without.marginals(sentences)[0]).max() < 0.7
 
 
 def test_tags_can_be_put_in_another_order_and_added():
     tagger = random_tagger()
     wider = tagger.with_tags(("C", "new", "A", "B"))
-    old, new = (own.emissions(SENTENCES)[0] for own in (tagger, wider))
+    old, new = (crf.emissions(SENTENCES)[0] for crf in (tagger, wider))
     np.testing.assert_array_equal(new[:, [2, 3, 0]], old)
     assert not new[:, 1].any()
     places = [2, 3, 0]
@@ -219,18 +225,18 @@ def test_a_previous_crf_is_kept_where_the_new_sentences_say_nothing():
     def sentence(word: str, tag: str) -> TaggedSentence:
         return TaggedSentence(("went", "to", word), ("O", "O", tag))
 
-    former = fit_crf([sentence(word, "B-LOC") for word in ("Ulm", "Bonn")] * 10, "iob2")
+    previous = fit_crf([sentence(word, "B-LOC") for word in ("Ulm", "Bonn")] * 10, "iob2")
     new = [sentence(word, "B-DAY") for word in ("7/8", "9/8")] * 10
-    alone, both = fit_crf(new, "iob2"), fit_crf(new, "iob2", previous=former)
+    alone, both = fit_crf(new, "iob2"), fit_crf(new, "iob2", previous=previous)
     assert both.tags == ("O", "S-DAY", "S-LOC")
-    assert set(former.keys) | set(alone.keys) == set(both.keys)
+    assert set(previous.keys) | set(alone.keys) == set(both.keys)
     assert list(both.keys) == sorted(both.keys)
-    only = ~np.isin(former.keys, alone.keys)
-    rows = np.searchsorted(both.keys, former.keys[only])
-    np.testing.assert_array_equal(both.weights[rows][:, [0, 2]], former.weights[only])
-    asked = [TaggedSentence(("went", "to", word), ("O", "O", "O")) for word in ("Ulm", "9/8")]
-    assert [tags[2] for tags in both.predict(asked)] == ["B-LOC", "B-DAY"]
-    assert [tags[2] for tags in alone.predict(asked)] == ["B-DAY", "B-DAY"]
+    only = ~np.isin(previous.keys, alone.keys)
+    rows = np.searchsorted(both.keys, previous.keys[only])
+    np.testing.assert_array_equal(both.weights[rows][:, [0, 2]], previous.weights[only])
+    new_sentences = [TaggedSentence(("went", "to", word), ("O", "O", "O")) for word in ("Ulm", "9/8")]
+    assert [tags[2] for tags in both.predict(new_sentences)] == ["B-LOC", "B-DAY"]
+    assert [tags[2] for tags in alone.predict(new_sentences)] == ["B-DAY", "B-DAY"]
 
 
 def test_tags_that_no_sentence_has():

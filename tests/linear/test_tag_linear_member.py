@@ -20,8 +20,8 @@ def test_says_what_the_crf_says_in_the_order_that_is_asked_for_also_when_it_was_
     tags = ["VB", ".", "NN"]
     linear_model = TagLinearBuffers.of(crf, tags)
     order = [crf.tags.index(tag) for tag in tags]
-    wanted = crf.emissions(WORDS)[0][:, order]
-    np.testing.assert_allclose(linear_model(WORDS), wanted, atol=0.1)
+    expected = crf.emissions(WORDS)[0][:, order]
+    np.testing.assert_allclose(linear_model(WORDS), expected, atol=0.1)
     np.testing.assert_array_equal(linear_model.transitions, crf.transitions[order][:, order])
     loaded = TagLinearBuffers(linear_model.sizes()["features"], tags)
     loaded(WORDS)  # before the weights are there

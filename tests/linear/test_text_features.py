@@ -26,7 +26,7 @@ def compare(ours, theirs):
 
 @settings(max_examples=60, deadline=None)
 @given(texts, texts)
-def test_characters_are_those_of_scikit_learn(train, other):
+def test_characters_are_those_of_scikit_learn(train, new_texts):
     reader = BlockReader("characters")
     vocabulary, fitted = reader.fit(train, max_features=ALL)
     if not len(vocabulary):
@@ -34,12 +34,12 @@ def test_characters_are_those_of_scikit_learn(train, other):
         return
     peer = TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 5), sublinear_tf=True)
     compare(fitted, peer.fit_transform(train))
-    compare(reader.transform(other, vocabulary), peer.transform(other))
+    compare(reader.transform(new_texts, vocabulary), peer.transform(new_texts))
 
 
 @settings(max_examples=60, deadline=None)
 @given(texts, texts)
-def test_words_are_those_of_scikit_learn(train, other):
+def test_words_are_those_of_scikit_learn(train, new_texts):
     reader = BlockReader("words")
     vocabulary, fitted = reader.fit(train, max_features=ALL)
     if not len(vocabulary):
@@ -54,7 +54,7 @@ def test_words_are_those_of_scikit_learn(train, other):
         sublinear_tf=True,
     )
     compare(fitted, peer.fit_transform(train))
-    compare(reader.transform(other, vocabulary), peer.transform(other))
+    compare(reader.transform(new_texts, vocabulary), peer.transform(new_texts))
 
 
 def test_case_does_not_matter_and_order_does():
@@ -68,41 +68,41 @@ def test_case_does_not_matter_and_order_does():
 @pytest.mark.parametrize("block", ["words", "characters"])
 def test_portions_are_bounded_and_change_nothing(block, monkeypatch):
     reader = BlockReader(block)
-    found = ["a few words", "", "and many more of them", "x", "", "the end, the end"]
-    vocabulary, whole = reader.fit(found, max_features=ALL)
+    texts = ["a few words", "", "and many more of them", "x", "", "the end, the end"]
+    vocabulary, matrix = reader.fit(texts, max_features=ALL)
     monkeypatch.setattr(text_features, "_PORTION", 15)
-    other, parts = reader.fit(found, max_features=ALL)
-    np.testing.assert_array_equal(vocabulary.keys, other.keys)
-    assert (whole != parts).nnz == 0
-    assert whole.shape[0] == len(found)
-    assert whole[1].nnz == 0
+    portioned, parts = reader.fit(texts, max_features=ALL)
+    np.testing.assert_array_equal(vocabulary.keys, portioned.keys)
+    assert (matrix != parts).nnz == 0
+    assert matrix.shape[0] == len(texts)
+    assert matrix[1].nnz == 0
 
 
 def test_keeps_the_most_widespread_and_grows_beyond_the_first_table():
     random = np.random.default_rng(0)
-    found = ["every text " + " ".join(map(str, random.integers(0, 10**7, 300))) for _ in range(300)]
+    texts = ["every text " + " ".join(map(str, random.integers(0, 10**7, 300))) for _ in range(300)]
     reader = BlockReader("words")
-    vocabulary, matrix = reader.fit(found, max_features=ALL)
+    vocabulary, matrix = reader.fit(texts, max_features=ALL)
     assert len(vocabulary) > 100_000
-    assert matrix.nnz == len(reader.transform(found, vocabulary).data)
-    few, matrix = reader.fit(found, max_features=3)
+    assert matrix.nnz == len(reader.transform(texts, vocabulary).data)
+    few, matrix = reader.fit(texts, max_features=3)
     assert matrix.getnnz(axis=1).tolist() == [3] * 300
     np.testing.assert_allclose(few.idf, 1.0)
-    assert len(reader.fit(found, max_features=ALL, least_texts=2)[0]) < len(vocabulary)
+    assert len(reader.fit(texts, max_features=ALL, least_texts=2)[0]) < len(vocabulary)
 
 
 def test_beyond_a_number_only_features_of_several_texts_are_kept():
     texts = ["a b", "a b", "a b", "a c", "a c", "d"]  # a: 5 texts, b and a b: 3, c and a c: 2, d: 1
 
-    def kept(**how):
+    def feature_count(**how):
         vocabulary, _ = BlockReader("words").fit(texts, max_features=how.pop("most", ALL), **how)
         return len(vocabulary)
 
-    assert kept() == kept(rare=6) == 6  # so many may be rare
-    assert kept(rare=5) == 5  # of the rare ones the most widespread
-    assert [kept(rare=n) for n in (4, 3, 2, 0)] == [4, 3, 3, 3]  # those of three texts in any case
-    assert kept(rare=5, most=4) == 4
-    assert kept(rare=1, most=2) == 2
+    assert feature_count() == feature_count(rare=6) == 6  # so many may be rare
+    assert feature_count(rare=5) == 5  # of the rare ones the most widespread
+    assert [feature_count(rare=n) for n in (4, 3, 2, 0)] == [4, 3, 3, 3]  # those of three texts in any case
+    assert feature_count(rare=5, most=4) == 4
+    assert feature_count(rare=1, most=2) == 2
 
 
 def test_no_texts_and_texts_without_words():
@@ -126,8 +126,8 @@ def test_hashes_do_not_change():
 @pytest.mark.parametrize("reach", [1, 2, 3, 7])
 def test_pairs_of_words_are_as_far_apart_as_they_may_be(reach):
     texts = [[], ["a"], ["b", "a", "c", "a", "b", "d", "a", "b"], ["a", "b"]]
-    found, bounds = word_hashes(*joined_code_points(["\x1f".join(words) for words in texts]), reach)
-    own = [found[bounds[n] : bounds[n + 1]].tolist() for n in range(len(texts))]
+    hashes, bounds = word_hashes(*joined_code_points(["\x1f".join(words) for words in texts]), reach)
+    per_text = [hashes[bounds[n] : bounds[n + 1]].tolist() for n in range(len(texts))]
     expected = [
         [
             (words[n],) if gap == 0 else (words[n - gap], words[n], gap > 1)
@@ -136,36 +136,36 @@ def test_pairs_of_words_are_as_far_apart_as_they_may_be(reach):
         ]
         for words in texts
     ]
-    assert list(map(len, own)) == list(map(len, expected))
-    known: dict[tuple, int] = {}
-    for key, feature in zip(chain.from_iterable(expected), found.tolist(), strict=True):
-        assert known.setdefault(key, feature) == feature
-    assert len(set(known.values())) == len(known)
+    assert list(map(len, per_text)) == list(map(len, expected))
+    features: dict[tuple, int] = {}
+    for key, feature in zip(chain.from_iterable(expected), hashes.tolist(), strict=True):
+        assert features.setdefault(key, feature) == feature
+    assert len(set(features.values())) == len(features)
 
 
 def with_edges(words: list[str], reach: int) -> list[tuple]:
     """What stands for each number of `word_hashes`."""
-    found: list[tuple] = []
+    pairs: list[tuple] = []
     for place, word in enumerate(words):
         gaps = range(1, min(reach, place + 1) + 1)
-        found += [
+        pairs += [
             (word,),
             *((words[place - gap] if gap <= place else "<begin>", word, gap == 1) for gap in gaps),
         ]
-    return found + [(words[-gap], "<end>", gap == 1) for gap in range(1, min(reach, len(words)) + 1)]
+    return pairs + [(words[-gap], "<end>", gap == 1) for gap in range(1, min(reach, len(words)) + 1)]
 
 
 @pytest.mark.parametrize("reach", [1, 3])
 def test_edges_of_a_text_make_pairs_as_words_do(reach):
     texts = [["a"], [], ["a", "b", "a"], ["b", "a"], list("abcabcabc")]
-    hashes, ends = word_hashes(*joined_code_points(["\x1f".join(own) for own in texts]), reach, True)
-    expected = [with_edges(own, reach) for own in texts]
-    assert np.diff(ends).tolist() == [len(own) for own in expected]
-    names = [name for own in expected for name in own]
+    hashes, ends = word_hashes(*joined_code_points(["\x1f".join(words) for words in texts]), reach, True)
+    expected = [with_edges(words, reach) for words in texts]
+    assert np.diff(ends).tolist() == [len(pairs) for pairs in expected]
+    names = [name for pairs in expected for name in pairs]
     assert (
         len(set(zip(hashes.tolist(), names, strict=True))) == len(set(names)) == len(set(hashes.tolist()))
     )
-    plain, _ = word_hashes(*joined_code_points(["\x1f".join(own) for own in texts]), reach)
+    plain, _ = word_hashes(*joined_code_points(["\x1f".join(words) for words in texts]), reach)
     inside = [
         number for number, name in zip(hashes, names, strict=True) if not {"<begin>", "<end>"} & {*name}
     ]

@@ -27,27 +27,27 @@ def accuracy(scores: np.ndarray, targets: np.ndarray) -> float:
 @pytest.mark.parametrize("classes", [2, 4])
 def test_learns_and_says_how_well(classes):
     texts, targets = corpus(classes, noise=0.3, texts=300)
-    found = fit_linear(LinearExamples(texts, targets, classes))
-    other, others = corpus(classes, noise=0.3, seed=1, texts=600)
-    scores = found.model.scores(other)
+    fitted = fit_linear(LinearExamples(texts, targets, classes))
+    new_texts, new_targets = corpus(classes, noise=0.3, seed=1, texts=600)
+    scores = fitted.model.scores(new_texts)
     assert scores.shape == (600, classes)
-    assert found.oof_scores.shape == (300, classes)
-    assert found.cv_score == accuracy(found.oof_scores, targets)
-    assert accuracy(scores, others) == pytest.approx(found.cv_score, abs=0.08)
-    assert accuracy(scores, others) > 0.6
+    assert fitted.oof_scores.shape == (300, classes)
+    assert fitted.cv_score == accuracy(fitted.oof_scores, targets)
+    assert accuracy(scores, new_targets) == pytest.approx(fitted.cv_score, abs=0.08)
+    assert accuracy(scores, new_targets) > 0.6
     # Calibrated: as sure as it is right.
     chances = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
-    assert chances.max(axis=1).mean() == pytest.approx(accuracy(scores, others), abs=0.08)
+    assert chances.max(axis=1).mean() == pytest.approx(accuracy(scores, new_targets), abs=0.08)
 
 
 def test_the_same_data_give_the_same_model():
     texts, targets = corpus(3)
-    one, other = (
+    one, second = (
         fit_linear(LinearExamples(texts, targets, 3)),
         fit_linear(LinearExamples(texts, targets, 3)),
     )
-    np.testing.assert_array_equal(one.oof_scores, other.oof_scores)
-    np.testing.assert_array_equal(one.model.coefficients.weights, other.model.coefficients.weights)
+    np.testing.assert_array_equal(one.oof_scores, second.oof_scores)
+    np.testing.assert_array_equal(one.model.coefficients.weights, second.model.coefficients.weights)
 
 
 def test_scores_of_the_search_are_those_of_another_pass(monkeypatch):
@@ -75,9 +75,9 @@ def test_out_of_fold_scores_do_not_know_the_label():
     """Of random labels nothing can be learned."""
     texts = [f"text {n} word{n} other{n}" for n in range(200)]
     targets = np.random.default_rng(0).integers(0, 2, 200)
-    found = fit_linear(LinearExamples(texts, targets, 2), settings=FIXED)
-    assert accuracy(found.oof_scores, targets) < 0.65
-    assert accuracy(found.model.scores(texts), targets) > 0.9
+    fitted = fit_linear(LinearExamples(texts, targets, 2), settings=FIXED)
+    assert accuracy(fitted.oof_scores, targets) < 0.65
+    assert accuracy(fitted.model.scores(texts), targets) > 0.9
 
 
 @pytest.mark.parametrize("most", [text_fit.MOST_CROSSED, 100])
@@ -88,23 +88,23 @@ def test_a_double_tells_nothing_out_of_fold(most, monkeypatch):
     random = np.random.default_rng(0)
     texts = [f"word{n} and {'x' * n}" for n in range(100)]
     targets = random.integers(0, 2, 100)
-    found = fit_linear(LinearExamples([*texts, *(text.upper() for text in texts)], np.tile(targets, 2), 2))
-    assert 0.3 < found.cv_score < 0.7
-    assert np.abs(found.oof_scores).mean() < 0.5  # it is not sure of what it cannot know
+    fitted = fit_linear(LinearExamples([*texts, *(text.upper() for text in texts)], np.tile(targets, 2), 2))
+    assert 0.3 < fitted.cv_score < 0.7
+    assert np.abs(fitted.oof_scores).mean() < 0.5  # it is not sure of what it cannot know
 
 
 def test_pairs_are_out_of_fold_with_their_first_text():
     random = np.random.default_rng(0)
     labels = random.integers(0, 2, 80)
     pairs = [(f"premise number{n}", f"second{k}") for n in range(80) for k in range(3)]
-    found = fit_linear(LinearExamples(pairs, np.repeat(labels, 3), 2, pairs=True))
-    assert 0.3 < found.cv_score < 0.7
+    fitted = fit_linear(LinearExamples(pairs, np.repeat(labels, 3), 2, pairs=True))
+    assert 0.3 < fitted.cv_score < 0.7
 
 
 def test_all_folds_have_texts_where_few_are_different():
-    found = fit_linear(LinearExamples(["a", "b", "c"] * 4, np.tile([0, 1, 1], 4), 2))
-    assert found.oof_scores.shape == (12, 2)
-    assert np.isfinite(found.oof_scores).all()
+    fitted = fit_linear(LinearExamples(["a", "b", "c"] * 4, np.tile([0, 1, 1], 4), 2))
+    assert fitted.oof_scores.shape == (12, 2)
+    assert np.isfinite(fitted.oof_scores).all()
     assert fit_linear(LinearExamples(["a"] * 4, np.array([0, 1, 0, 1]), 2)).oof_scores.shape == (4, 2)
 
 
@@ -118,8 +118,8 @@ def test_texts_that_count_nothing_do_not_calibrate(sets):
     label_type = LABEL_SET_TYPE if sets else SINGLE_LABEL_TYPE
     alone = fit_linear(LinearExamples(texts, every[: len(texts)], 2, label_type), settings=FIXED)
     both = LinearExamples([*texts, *texts], every, 2, label_type, sample_weight=weights)
-    beside = fit_linear(both, settings=FIXED)
-    size = [np.abs(own.model.scores(texts)).mean() for own in (alone, beside)]
+    mixed = fit_linear(both, settings=FIXED)
+    size = [np.abs(fitted.model.scores(texts)).mean() for fitted in (alone, mixed)]
     assert size[1] == pytest.approx(size[0], rel=0.2)
 
 
@@ -142,17 +142,17 @@ def test_first_and_last_words_are_read_as_such_where_that_helps():
         random.shuffle(middle)
         texts.append(" ".join([("yes", "no")[label], *middle]))
     shuffled = [" ".join(random.permutation(text.split())) for text in texts]
-    found = fit_linear(LinearExamples(texts, targets, 2))
-    assert found.settings.edges
-    assert found.model.edges
-    assert found.cv_score > 0.95
+    fitted = fit_linear(LinearExamples(texts, targets, 2))
+    assert fitted.settings.edges
+    assert fitted.model.edges
+    assert fitted.cv_score > 0.95
     assert not fit_linear(LinearExamples(shuffled, targets, 2)).settings.edges
-    linear_model = TextLinearBuffers.of(found.model)
+    linear_model = TextLinearBuffers.of(fitted.model)
     again = TextLinearBuffers(linear_model.tables)
     again.load_state_dict(linear_model.state_dict())
-    np.testing.assert_allclose(again(texts), found.model.scores(texts), atol=0.1)
+    np.testing.assert_allclose(again(texts), fitted.model.scores(texts), atol=0.1)
     gone_on = fit_linear(
-        LinearExamples(texts[:50], targets[:50], 2), previous=LinearWarmStart(found.model, (0, 1))
+        LinearExamples(texts[:50], targets[:50], 2), previous=LinearWarmStart(fitted.model, (0, 1))
     ).model
     assert gone_on.edges
     assert accuracy(gone_on.scores(texts), targets) > 0.95
@@ -195,11 +195,11 @@ def test_certain_soft_labels_are_labels(classes):
 def test_soft_labels_are_learned_as_they_are():
     texts, targets = corpus(2, texts=300)
     shares = np.where(targets == 1, 0.9, 0.4)
-    found = fit_linear(
+    fitted = fit_linear(
         LinearExamples(texts, np.stack([1 - shares, shares], axis=1), 2),
         settings=LinearSettings(strength=10),
     )
-    coefficients = found.model.coefficients.scores(found.model.rows(texts))[:, 0]
+    coefficients = fitted.model.coefficients.scores(fitted.model.rows(texts))[:, 0]
     assert coefficients[targets == 0].mean() < 0 < coefficients[targets == 1].mean()
     assert abs(coefficients[targets == 0].mean()) < coefficients[targets == 1].mean() / 2
 
@@ -209,12 +209,12 @@ def test_vectors_stand_beside_the_words():
     targets = random.integers(0, 3, 150)
     texts = [f"nothing {n} to{n} read{n}" for n in range(150)]
     vectors = (np.eye(3)[targets] + 0.3 * random.normal(size=(150, 3))).astype(np.float32) + 50
-    found = fit_linear(LinearExamples(texts, targets, 3, dense=vectors))
-    assert found.settings.dense > 0
-    assert found.cv_score > 0.9
-    assert accuracy(found.model.scores(texts, vectors), targets) > 0.95
+    fitted = fit_linear(LinearExamples(texts, targets, 3, dense=vectors))
+    assert fitted.settings.dense > 0
+    assert fitted.cv_score > 0.9
+    assert accuracy(fitted.model.scores(texts, vectors), targets) > 0.95
     with pytest.raises(ValueError, match="vectors"):
-        found.model.scores(texts)
+        fitted.model.scores(texts)
 
 
 @pytest.mark.parametrize(("limit", "most"), [("MOST_CROSSED", 50), ("MOST_CELLS", 300)])
@@ -222,25 +222,25 @@ def test_many_texts_or_labels_are_compared_on_some_that_are_held_out(limit, most
     monkeypatch.setattr(text_fit, limit, most)
     monkeypatch.setattr(text_fit, "MOST_COMPARED", 100)
     texts, targets = corpus(3, noise=0.2, texts=300)
-    found = fit_linear(LinearExamples(texts, targets, 3))
-    assert found.cv_score > 0.7
-    assert found.oof_scores.shape == (300, 3)
+    fitted = fit_linear(LinearExamples(texts, targets, 3))
+    assert fitted.cv_score > 0.7
+    assert fitted.oof_scores.shape == (300, 3)
 
 
 def test_too_much_work_takes_the_defaults_and_two_folds(monkeypatch):
     monkeypatch.setattr(text_fit, "MOST_WORK", 1.0)
     texts, targets = corpus(3)
-    found = fit_linear(LinearExamples(texts, targets, 3))
-    assert found.settings == LinearSettings()
-    assert found.cv_score > 0.9
+    fitted = fit_linear(LinearExamples(texts, targets, 3))
+    assert fitted.settings == LinearSettings()
+    assert fitted.cv_score > 0.9
 
 
 def test_few_features_are_kept_for_many_labels(monkeypatch):
     monkeypatch.setattr(text_data, "LEAST_FEATURES", 10)
     monkeypatch.setattr(text_data, "MOST_WEIGHTS", 4 * 43)
     texts, targets = corpus(4)
-    found = fit_linear(LinearExamples(texts, targets, 4), settings=FIXED)
-    assert sum(map(len, found.model.blocks.values())) <= 43
+    fitted = fit_linear(LinearExamples(texts, targets, 4), settings=FIXED)
+    assert sum(map(len, fitted.model.blocks.values())) <= 43
     words = fit_linear(
         LinearExamples(texts, targets, 4), settings=LinearSettings(blocks=("words",))
     ).model.blocks
@@ -252,10 +252,10 @@ def test_of_many_texts_words_tell_by_those_that_are_near(monkeypatch):
     sides = random.integers(0, 2, (400, 2))
     texts = [f"{'xy'[a]} word{n} {'xy'[b]}" for n, (a, b) in enumerate(sides)]
     targets = (sides[:, 0] == sides[:, 1]).astype(np.int64)
-    known, new = slice(None, 300), slice(300, None)
-    few = fit_linear(LinearExamples(texts[known], targets[known], 2), settings=FIXED).model
+    train, new = slice(None, 300), slice(300, None)
+    few = fit_linear(LinearExamples(texts[train], targets[train], 2), settings=FIXED).model
     monkeypatch.setattr(text_fit, "LEAST_FAR", 300)
-    many = fit_linear(LinearExamples(texts[known], targets[known], 2), settings=FIXED).model
+    many = fit_linear(LinearExamples(texts[train], targets[train], 2), settings=FIXED).model
     assert accuracy(few.scores(texts[new]), targets[new]) < 0.7
     assert accuracy(many.scores(texts[new]), targets[new]) > 0.95
     again = fit_linear(
@@ -263,7 +263,7 @@ def test_of_many_texts_words_tell_by_those_that_are_near(monkeypatch):
     ).model
     assert (few.reach, many.reach, again.reach) == (1, text_fit.PAIR_REACH, text_fit.PAIR_REACH)
     more = fit_linear(
-        LinearExamples(texts[known], targets[known], 2),
+        LinearExamples(texts[train], targets[train], 2),
         settings=FIXED,
         previous=LinearWarmStart(few, (0, 1)),
     ).model
@@ -272,9 +272,9 @@ def test_of_many_texts_words_tell_by_those_that_are_near(monkeypatch):
 
 @pytest.mark.parametrize("texts", [["", " "], ["one"], ["one", "one"]])
 def test_hardly_anything_to_learn_from(texts):
-    found = fit_linear(LinearExamples(texts, np.arange(len(texts)), 2))
-    assert found.model.scores(["one", ""]).shape == (2, 2)
-    assert np.isfinite(found.oof_scores).all()
+    fitted = fit_linear(LinearExamples(texts, np.arange(len(texts)), 2))
+    assert fitted.model.scores(["one", ""]).shape == (2, 2)
+    assert np.isfinite(fitted.oof_scores).all()
 
 
 @pytest.mark.parametrize("labels", [1, 2, 3])
@@ -282,18 +282,19 @@ def test_label_sets_are_a_machine_a_label(labels):
     texts, targets = corpus(4, texts=240)
     sets = np.stack([targets == 0, targets % 2 == 0, targets > 1], axis=1)[:, :labels]
     settings = LinearSettings(strength=1.0, ratios=False)
-    found = fit_linear(LinearExamples(texts, sets, labels, label_type=LABEL_SET_TYPE), settings=settings)
-    other, others = corpus(4, texts=300, seed=1)
-    scores = found.model.scores(other)
+    fitted = fit_linear(LinearExamples(texts, sets, labels, label_type=LABEL_SET_TYPE), settings=settings)
+    new_texts, new_targets = corpus(4, texts=300, seed=1)
+    scores = fitted.model.scores(new_texts)
     assert scores.shape == (300, labels)
-    assert found.oof_scores.shape == (240, labels)
-    assert found.cv_score == pytest.approx(((found.oof_scores > 0) == sets).mean())
+    assert fitted.oof_scores.shape == (240, labels)
+    assert fitted.cv_score == pytest.approx(((fitted.oof_scores > 0) == sets).mean())
     assert (
-        (scores > 0) == np.stack([others == 0, others % 2 == 0, others > 1], axis=1)[:, :labels]
+        (scores > 0)
+        == np.stack([new_targets == 0, new_targets % 2 == 0, new_targets > 1], axis=1)[:, :labels]
     ).mean() > 0.9
     for label in range(labels):
         alone = fit_linear(LinearExamples(texts, sets[:, label].astype(np.int64), 2), settings=settings)
-        margin = np.diff(alone.model.scores(other), axis=1)[:, 0]
+        margin = np.diff(alone.model.scores(new_texts), axis=1)[:, 0]
         assert np.corrcoef(margin, scores[:, label])[0, 1] > 0.999
 
 
@@ -315,15 +316,19 @@ def test_numbers_are_learnt(size):
     random = np.random.default_rng(0)
     counts = random.integers(0, 5, 300)
     texts = [" ".join(["good"] * n + ["bad"] * (4 - n) + [f"w{random.integers(40)}"]) for n in counts]
-    wanted = (counts - counts.mean()) / counts.std()
+    standardized = (counts - counts.mean()) / counts.std()
     vectors = random.normal(size=(300, size)).astype(np.float32) if size else None
-    found = fit_linear(LinearExamples(texts, wanted, 1, label_type=NUMERIC_LABEL_TYPE, dense=vectors))
-    assert not found.settings.ratios
-    assert found.oof_scores.shape == (300, 1)
-    assert found.cv_score > 0.9
-    said = found.model.scores(texts, vectors)[:, 0]
-    assert np.corrcoef(said, counts)[0, 1] > 0.97
-    np.testing.assert_allclose(TextLinearBuffers.of(found.model)(texts, vectors)[:, 0], said, atol=0.05)
+    fitted = fit_linear(
+        LinearExamples(texts, standardized, 1, label_type=NUMERIC_LABEL_TYPE, dense=vectors)
+    )
+    assert not fitted.settings.ratios
+    assert fitted.oof_scores.shape == (300, 1)
+    assert fitted.cv_score > 0.9
+    predictions = fitted.model.scores(texts, vectors)[:, 0]
+    assert np.corrcoef(predictions, counts)[0, 1] > 0.97
+    np.testing.assert_allclose(
+        TextLinearBuffers.of(fitted.model)(texts, vectors)[:, 0], predictions, atol=0.05
+    )
 
 
 def test_features_of_many_texts_are_read_beyond_those_that_may_be_rare(monkeypatch):

@@ -86,8 +86,8 @@ def test_of_many_labels_keeps_only_the_weights_that_are_worth_it(most_dense, mon
     model, texts = of_many_labels()
     linear_model = TextLinearBuffers.of(model)
     assert 0 < linear_model.tables.stored_weights < model.coefficients.weights.size / 2
-    own, whole = softmax(linear_model(texts), axis=1), softmax(model.scores(texts), axis=1)
-    np.testing.assert_allclose(own, whole, atol=0.02)
+    pruned, complete = softmax(linear_model(texts), axis=1), softmax(model.scores(texts), axis=1)
+    np.testing.assert_allclose(pruned, complete, atol=0.02)
     loaded = TextLinearBuffers(linear_model.tables)
     loaded.load_state_dict(linear_model.state_dict())
     np.testing.assert_array_equal(loaded(texts), linear_model(texts))
@@ -121,7 +121,7 @@ def test_words_may_hold_the_sign_that_separates_words_elsewhere():
 )
 def test_places_of_weights_that_are_not_there_are_refused(name, place, value):
     linear_model = TextLinearBuffers.of(of_many_labels()[0])
-    state = {key: own.clone() for key, own in linear_model.state_dict().items()}
+    state = {key: tensor.clone() for key, tensor in linear_model.state_dict().items()}
     state[name][place] = value
     with pytest.raises(RuntimeError, match=f"{name}: they (do not part|are not all)"):
         linear_model.load_state_dict(state)

@@ -8,7 +8,7 @@ from headwise.linear.dense_features import StandardizedFeatures
 
 def test_numbers_count_by_weights():
     values = np.array([[0.0], [1.0], [1.0], [4.0], [1e6]])
-    found = StandardizedFeatures.of(values, weights=np.array([1.0, 1.0, 1.0, 2.0, 0.0]))
+    features = StandardizedFeatures.of(values, weights=np.array([1.0, 1.0, 1.0, 2.0, 0.0]))
     again = StandardizedFeatures.of(np.array([[0.0], [1.0], [1.0], [4.0], [4.0]]))
-    assert found.center == pytest.approx(again.center)
-    assert found.deviation == pytest.approx(again.deviation)
+    assert features.center == pytest.approx(again.center)
+    assert features.deviation == pytest.approx(again.deviation)

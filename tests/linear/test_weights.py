@@ -17,8 +17,8 @@ SETS = np.array([[f"{word} " in text for word in ("w1", "w2")] for text in TEXTS
 SETS ^= RANDOM.random(SETS.shape) < 0.1
 ALIKE = RANDOM.random(200) < 0.5
 PAIRS = [
-    (text, " ".join(RANDOM.choice(text.split() if alike else WORDS, 6)))
-    for text, alike in zip(TEXTS, ALIKE, strict=True)
+    (text, " ".join(RANDOM.choice(text.split() if similar else WORDS, 6)))
+    for text, similar in zip(TEXTS, ALIKE, strict=True)
 ]
 SCORES = (2 * ALIKE - 1 + RANDOM.normal(0, 0.3, 200)).astype(np.float32)
 TIMES = RANDOM.integers(0, 4, 200)
@@ -36,7 +36,7 @@ def label_type_of(targets: np.ndarray) -> LabelType:
 )
 @pytest.mark.parametrize(("ratios", "most"), [(True, 0.3), (False, 0.05)])
 def test_a_weight_is_nearly_as_many(items, targets, classes, ratios, most):
-    def said(numbers, strength, weights=None):
+    def scores_of(numbers, strength, weights=None):
         settings = LinearSettings(ratios=ratios and targets is not SCORES, strength=strength)
         examples = LinearExamples(
             [items[number] for number in numbers],
@@ -46,14 +46,14 @@ def test_a_weight_is_nearly_as_many(items, targets, classes, ratios, most):
             sample_weight=weights,
             pairs=items is PAIRS,
         )
-        own = fit_linear(examples, settings=settings, folds=1)
-        return own.model.scores(items, None, None)
+        fitted = fit_linear(examples, settings=settings, folds=1)
+        return fitted.model.scores(items, None, None)
 
     every = np.arange(200)
-    wanted = said(np.repeat(every, TIMES), 0.2)
+    expected = scores_of(np.repeat(every, TIMES), 0.2)
     # The weights are relative: their mean goes into the strength.
-    weighed, plain = said(every, 0.2 * TIMES[TIMES > 0].mean(), TIMES), said(every, 0.2)
-    assert np.abs(weighed - wanted).mean() < most * np.abs(plain - wanted).mean()
+    weighed, plain = scores_of(every, 0.2 * TIMES[TIMES > 0].mean(), TIMES), scores_of(every, 0.2)
+    assert np.abs(weighed - expected).mean() < most * np.abs(plain - expected).mean()
 
 
 @pytest.mark.parametrize("items", [TEXTS, PAIRS], ids=["texts", "pairs"])
@@ -61,9 +61,9 @@ def test_a_weight_is_nearly_as_many(items, targets, classes, ratios, most):
 def test_a_weight_is_as_many_in_how_rare_words_are(items, block):
     reader, every = BlockReader(block, pairs=items is PAIRS), np.repeat(np.arange(200), TIMES)
     again, repeated = reader.fit([items[number] for number in every], max_features=10**6)
-    found, weighed = reader.fit(items, max_features=10**6, weights=TIMES)
-    np.testing.assert_array_equal(found.keys, again.keys)
-    np.testing.assert_allclose(found.idf, again.idf, rtol=1e-6)
+    vocabulary, weighed = reader.fit(items, max_features=10**6, weights=TIMES)
+    np.testing.assert_array_equal(vocabulary.keys, again.keys)
+    np.testing.assert_allclose(vocabulary.idf, again.idf, rtol=1e-6)
     np.testing.assert_allclose(weighed[every].toarray(), repeated.toarray(), atol=1e-6)
 
 
@@ -78,13 +78,13 @@ def test_what_counts_nothing_leaves_no_trace(items, targets, classes):
     vectors = np.random.default_rng(1).normal(size=(200, 4)).astype(np.float32)
     vectors[counts == 0] += 9
 
-    def fitted(some, weights=None):
+    def fitted(numbers, weights=None):
         return fit_linear(
             LinearExamples(
-                [items[number] for number in some],
-                targets[some],
+                [items[number] for number in numbers],
+                targets[numbers],
                 classes,
-                dense=vectors[some],
+                dense=vectors[numbers],
                 label_type=label_type_of(targets),
                 sample_weight=weights,
                 pairs=items is PAIRS,
@@ -93,12 +93,14 @@ def test_what_counts_nothing_leaves_no_trace(items, targets, classes):
             folds=1,
         ).model
 
-    beside, alone = fitted(np.arange(200), counts), fitted(np.flatnonzero(counts))
-    for name, own in alone.blocks.items():
-        np.testing.assert_array_equal(beside.blocks[name].idf, own.idf)
-    np.testing.assert_allclose(beside.scale.mean, alone.scale.mean, atol=1e-6)
-    said = [own.scores(items, vectors, None) for own in (beside, alone)]
-    assert np.abs(said[0] - said[1]).max() < 0.1 * np.abs(said[1]).max()  # the order of texts is another
+    weighted, alone = fitted(np.arange(200), counts), fitted(np.flatnonzero(counts))
+    for name, block in alone.blocks.items():
+        np.testing.assert_array_equal(weighted.blocks[name].idf, block.idf)
+    np.testing.assert_allclose(weighted.scale.mean, alone.scale.mean, atol=1e-6)
+    scores = [model.scores(items, vectors, None) for model in (weighted, alone)]
+    assert (
+        np.abs(scores[0] - scores[1]).max() < 0.1 * np.abs(scores[1]).max()
+    )  # the order of texts is another
 
 
 def test_names_of_labels_do_not_tell_how_rare_words_are_by_their_weights():

@@ -12,15 +12,15 @@ def plainly(doubt, vectors, count):
     """The same by counting everything anew for every item."""
     likeness = np.clip(vectors @ vectors.T, 0, 1)
     np.fill_diagonal(likeness, 1)
-    found = []
+    chosen = []
     for _ in range(count):
         left = {
-            item: (doubt * likeness[[*found, item]].max(axis=0)).sum()
+            item: (doubt * likeness[[*chosen, item]].max(axis=0)).sum()
             for item in range(len(doubt))
-            if item not in found
+            if item not in chosen
         }
-        found.append(max(left, key=lambda item: left[item]))
-    return found
+        chosen.append(max(left, key=lambda item: left[item]))
+    return chosen
 
 
 @pytest.mark.parametrize("kind", [np.asarray, csr_matrix])
@@ -46,5 +46,5 @@ def test_of_very_many_the_doubtful_are_compared(monkeypatch):
 
 def test_the_doubt_of_tags():
     sure, torn, long = np.array([1.0, 1.0]), np.array([0.5]), np.full(4, 0.5)
-    found = tag_uncertainty([sure, torn, long, np.zeros(0), np.array([0.0])])
-    assert found == pytest.approx([0, 0.5, 1 - 0.5**2, 0, 1])
+    doubts = tag_uncertainty([sure, torn, long, np.zeros(0), np.array([0.0])])
+    assert doubts == pytest.approx([0, 0.5, 1 - 0.5**2, 0, 1])

@@ -25,28 +25,30 @@ def test_finds_the_temperature_that_the_labels_were_drawn_with(temperature):
 def test_a_text_that_counts_twice_is_as_two():
     logits, targets = sample(2.0, texts=50)
     counts = np.random.default_rng(0).integers(0, 3, 50)
-    several = fit_temperature(logits.repeat(counts, axis=0), targets.repeat(counts))
-    assert fit_temperature(logits, targets, counts) == pytest.approx(several, rel=1e-2)
+    repeated = fit_temperature(logits.repeat(counts, axis=0), targets.repeat(counts))
+    assert fit_temperature(logits, targets, counts) == pytest.approx(repeated, rel=1e-2)
 
 
 def test_never_less_likely_than_no_temperature():
     for seed in range(5):
         logits, targets = sample(1.0, texts=7, seed=seed)
-        found = fit_temperature(logits, targets)
+        temperature = fit_temperature(logits, targets)
 
         def likelihood(t, logits=logits, targets=targets):
-            found = np.log(softmax(logits / t, axis=1))
-            return found[np.arange(7), targets].mean() * 8 / 9 + found.mean() / 9  # two more, of any label
+            log_chances = np.log(softmax(logits / t, axis=1))
+            return (
+                log_chances[np.arange(7), targets].mean() * 8 / 9 + log_chances.mean() / 9
+            )  # two more, of any label
 
-        assert likelihood(found) >= likelihood(1.0)
+        assert likelihood(temperature) >= likelihood(1.0)
 
 
 @pytest.mark.parametrize("texts", [3, 30, 3_000])
 def test_texts_that_are_all_right_make_no_model_surer_than_they_can(texts):
     targets = np.arange(texts) % 3
     logits = np.eye(3)[targets] * 5
-    found = fit_temperature(logits, targets)
-    sure = softmax(logits / found, axis=1).max()
+    temperature = fit_temperature(logits, targets)
+    sure = softmax(logits / temperature, axis=1).max()
     assert sure == pytest.approx(1 - 2 / 3 / (texts + 2), rel=1e-3)
     yes = np.eye(3, dtype=bool)[targets]
     chances = 1 / (1 + np.exp(-(2 * logits - 5) / fit_binary_temperature(2 * logits - 5, yes)))
@@ -94,9 +96,9 @@ def test_cross_fitted_is_not_too_good():
         temperature = fit_temperature(logits, targets)
         fitted.append(expected_calibration_error(softmax(logits / temperature, axis=1), targets))
         crossed.append(cross_fitted_error(logits, targets))
-        others, true = sample(2.0, texts=60, seed=seed + 1000)
-        new.append(expected_calibration_error(softmax(others / temperature, axis=1), true))
-    fitted, crossed, new = (float(np.mean(own)) for own in (fitted, crossed, new))
+        new_logits, true = sample(2.0, texts=60, seed=seed + 1000)
+        new.append(expected_calibration_error(softmax(new_logits / temperature, axis=1), true))
+    fitted, crossed, new = (float(np.mean(errors)) for errors in (fitted, crossed, new))
     assert fitted < crossed
     assert abs(crossed - new) < abs(fitted - new)
     assert cross_fitted_error(np.zeros((0, 3)), np.zeros(0, dtype=int)) == 0.0

@@ -17,8 +17,8 @@ def draw_tags(letters: str, seed: str, texts: int = 40, longest: int = 11):
     gold = [[draw.choice(tags) for _ in range(n)] for n in lengths]
     predicted = []
     for truth in gold:
-        other = [draw.choice(tags) for _ in truth]
-        predicted.append([t if draw.random() < 0.7 else o for t, o in zip(truth, other, strict=True)])
+        noise = [draw.choice(tags) for _ in truth]
+        predicted.append([t if draw.random() < 0.7 else o for t, o in zip(truth, noise, strict=True)])
     return gold, predicted
 
 
@@ -69,7 +69,7 @@ def conlleval(gold, predicted):
     def starts(before, tag):
         return tag[0] == "B" or (tag[0] == "I" and (before[0] == "O" or before[2:] != tag[2:]))
 
-    right = found = there = 0
+    right = predictions = there = 0
     for truth, guess in zip(gold, predicted, strict=True):
         both, before = False, ("O", "O")
         for now in zip([*truth, "O"], [*guess, "O"], strict=True):
@@ -80,19 +80,19 @@ def conlleval(gold, predicted):
             elif both and (any(over) or now[0][2:] != now[1][2:]):
                 both = False
             both = both or (all(new) and now[0][2:] == now[1][2:])
-            there, found, before = there + new[0], found + new[1], now
-    return right, found, there
+            there, predictions, before = there + new[0], predictions + new[1], now
+    return right, predictions, there
 
 
 @pytest.mark.parametrize("seed", range(50))
 def test_as_conlleval(seed):
     gold, predicted = draw_tags("BI", str(seed))
-    right, found, there = conlleval(gold, predicted)
+    right, predictions, there = conlleval(gold, predicted)
     scores = scores_of(gold, predicted)
-    assert (scores.predicted, scores.spans) == (found, there)
-    assert scores.precision == pytest.approx(right / found)
+    assert (scores.predicted, scores.spans) == (predictions, there)
+    assert scores.precision == pytest.approx(right / predictions)
     assert scores.recall == pytest.approx(right / there)
-    assert scores.f1 == pytest.approx(2 * right / (found + there))
+    assert scores.f1 == pytest.approx(2 * right / (predictions + there))
 
 
 def test_by_hand():
@@ -101,7 +101,7 @@ def test_by_hand():
     scores = score_entities(guess, gold)
     assert (scores.texts, scores.spans, scores.predicted) == (3, 3, 3)
     assert scores.precision == scores.recall == scores.f1 == pytest.approx(1 / 3)
-    assert [(own.type, own.precision, own.recall, own.f1) for own in scores.types] == [
+    assert [(entity.type, entity.precision, entity.recall, entity.f1) for entity in scores.types] == [
         ("A", 0.5, 0.5, 0.5),
         ("B", 0.0, 0.0, 0.0),
         ("C", 0.0, 0.0, 0.0),
@@ -123,9 +123,9 @@ def test_nothing_to_find():
 def test_compare():
     gold = [[TagSpan(0, 1, "A")]] * 40
     first, second = gold[:36] + [[]] * 4, gold[:20] + [[]] * 20
-    found = compare_entities(first, second, gold)
-    assert found.score == pytest.approx(72 / 76 - 40 / 60)
-    low, high = found.interval
-    assert 0 < low < found.score < high
-    assert found.p_value < 0.001
+    comparison = compare_entities(first, second, gold)
+    assert comparison.score == pytest.approx(72 / 76 - 40 / 60)
+    low, high = comparison.interval
+    assert 0 < low < comparison.score < high
+    assert comparison.p_value < 0.001
     assert compare_entities(first, first, gold).p_value == 1.0

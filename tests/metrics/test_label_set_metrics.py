@@ -36,17 +36,21 @@ def draw(texts: int, labels: int, seed: int, ties: bool = False):
 @given(st.integers(1, 30), st.integers(2, 5), st.integers(0, 99), st.booleans())
 def test_as_scikit_learn(texts, labels, seed, ties):
     scores, targets, thresholds = draw(texts, labels, seed, ties)
-    given_ = scores >= thresholds
-    found = multi_label_scores(scores, thresholds, targets, [f"l{n}" for n in range(labels)])
-    if given_.any() or targets.any():
-        assert found.micro_f1 == pytest.approx(f1_score(targets, given_, average="micro", zero_division=0))
-    each = precision_recall_fscore_support(targets, given_, zero_division=0)
-    known = (targets | given_).any(0)
-    assert found.macro_f1 == pytest.approx(each[2][known].mean() if known.any() else 0.0)
-    assert found.subset_accuracy == pytest.approx(accuracy_score(targets, given_))
-    assert found.ranking == pytest.approx(label_ranking_average_precision_score(targets, scores))
-    for n, row in enumerate(found.labels):
-        assert (row.precision, row.recall, row.f1, row.texts) == pytest.approx([part[n] for part in each])
+    predicted = scores >= thresholds
+    result = multi_label_scores(scores, thresholds, targets, [f"l{n}" for n in range(labels)])
+    if predicted.any() or targets.any():
+        assert result.micro_f1 == pytest.approx(
+            f1_score(targets, predicted, average="micro", zero_division=0)
+        )
+    reference = precision_recall_fscore_support(targets, predicted, zero_division=0)
+    present = (targets | predicted).any(0)
+    assert result.macro_f1 == pytest.approx(reference[2][present].mean() if present.any() else 0.0)
+    assert result.subset_accuracy == pytest.approx(accuracy_score(targets, predicted))
+    assert result.ranking == pytest.approx(label_ranking_average_precision_score(targets, scores))
+    for n, row in enumerate(result.labels):
+        assert (row.precision, row.recall, row.f1, row.texts) == pytest.approx(
+            [part[n] for part in reference]
+        )
         assert row.threshold == thresholds[n]
         if row.texts:
             assert row.average_precision == pytest.approx(
@@ -55,17 +59,19 @@ def test_as_scikit_learn(texts, labels, seed, ties):
         else:
             assert row.average_precision is None
     for name in ("micro_f1", "macro_f1", "ranking", "subset_accuracy"):
-        low, high = getattr(found, name + "_interval")
+        low, high = getattr(result, name + "_interval")
         assert 0 <= low <= high <= 1 + 1e-6
 
 
 def test_intervals_narrow_with_more_texts():
     wide, narrow = (
         multi_label_scores(*parts, list("abc"))
-        for parts in ((own[0], np.full(3, 0.5), own[1]) for own in (draw(40, 3, 5), draw(1_000, 3, 5)))
+        for parts in (
+            (sample[0], np.full(3, 0.5), sample[1]) for sample in (draw(40, 3, 5), draw(1_000, 3, 5))
+        )
     )
     for name in ("micro_f1", "macro_f1", "ranking"):
-        sizes = [np.diff(getattr(own, name + "_interval"))[0] for own in (wide, narrow)]
+        sizes = [np.diff(getattr(scores, name + "_interval"))[0] for scores in (wide, narrow)]
         assert sizes[1] < 0.5 * sizes[0]
         low, high = getattr(narrow, name + "_interval")
         assert low < getattr(narrow, name) < high
@@ -73,9 +79,14 @@ def test_intervals_narrow_with_more_texts():
 
 def test_texts_without_labels_and_nothing_given():
     nothing = np.zeros((3, 2), dtype=bool)
-    found = multi_label_scores(np.zeros((3, 2)), np.full(2, 0.5), nothing, ["a", "b"])
-    assert (found.micro_f1, found.subset_accuracy, found.ranking, found.macro_f1) == (1.0, 1.0, 1.0, 0.0)
-    assert found.mean_average_precision == 0.0
+    scores = multi_label_scores(np.zeros((3, 2)), np.full(2, 0.5), nothing, ["a", "b"])
+    assert (scores.micro_f1, scores.subset_accuracy, scores.ranking, scores.macro_f1) == (
+        1.0,
+        1.0,
+        1.0,
+        0.0,
+    )
+    assert scores.mean_average_precision == 0.0
     with pytest.raises(ValueError, match="no texts"):
         multi_label_scores(np.zeros((0, 2)), np.full(2, 0.5), nothing[:0], ["a", "b"])
 
@@ -89,13 +100,13 @@ def test_ranking_of_ties_is_the_worst():
 def test_scores_on_dev():
     scores, targets, _ = draw(50, 4, 3)
     logits = 4 * scores - 2 + 3 * targets
-    found = dev_scores(logits, targets)
+    rates = dev_scores(logits, targets)
     best = max(f1_score(targets, logits >= t, average="micro", zero_division=0) for t in logits.ravel())
-    assert found["f1"] == pytest.approx(best)
+    assert rates["f1"] == pytest.approx(best)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         loss = np.log1p(np.exp(-np.where(targets, logits, -logits))).mean()
-    assert found["loss"] == pytest.approx(loss)
+    assert rates["loss"] == pytest.approx(loss)
 
 
 def test_better_sets_are_told_apart():
@@ -120,6 +131,6 @@ def test_a_weight_is_as_many_texts(texts, labels, seed, ties):
     ranks = ranking_rates(scores, targets, weights)
     assert ranks == pytest.approx(ranking_rates(scores[again], targets[again]))
     assert dev_scores(scores, targets, weights) == pytest.approx(dev_scores(scores[again], targets[again]))
-    whole = multi_label_scores(scores, thresholds, targets, [f"l{n}" for n in range(labels)])
+    repeated = multi_label_scores(scores, thresholds, targets, [f"l{n}" for n in range(labels)])
     plain = set_rates(scores, thresholds, targets) | ranking_rates(scores, targets)
-    assert plain == pytest.approx({name: getattr(whole, name) for name in plain})
+    assert plain == pytest.approx({name: getattr(repeated, name) for name in plain})

@@ -19,30 +19,30 @@ pairs = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, ma
 
 @settings(max_examples=60, deadline=None)
 @given(pairs)
-def test_scores_by_counting(found):
-    predicted, targets = (np.array(column) for column in zip(*found, strict=True))
+def test_scores_by_counting(rows):
+    predicted, targets = (np.array(column) for column in zip(*rows, strict=True))
     scores = score_labels(predicted, targets, ["a", "b", "c", "d"])
-    assert scores.accuracy == sum(p == t for p, t in found) / len(found)
+    assert scores.accuracy == sum(p == t for p, t in rows) / len(rows)
     f1s = []
-    for n, own in enumerate(scores.labels):
-        right = sum(p == t == n for p, t in found)
-        given_, there = sum(p == n for p, _ in found), sum(t == n for _, t in found)
-        assert own.texts == there
-        assert own.precision == pytest.approx(right / given_ if given_ else 0)
-        assert own.recall == pytest.approx(right / there if there else 0)
-        if given_ or there:
-            f1s.append(2 * right / (given_ + there))
+    for n, label in enumerate(scores.labels):
+        right = sum(p == t == n for p, t in rows)
+        predictions, there = sum(p == n for p, _ in rows), sum(t == n for _, t in rows)
+        assert label.texts == there
+        assert label.precision == pytest.approx(right / predictions if predictions else 0)
+        assert label.recall == pytest.approx(right / there if there else 0)
+        if predictions or there:
+            f1s.append(2 * right / (predictions + there))
         for m in range(4):
-            assert scores.confusion[n][m] == sum(t == n and p == m for p, t in found)
+            assert scores.confusion[n][m] == sum(t == n and p == m for p, t in rows)
     assert scores.macro_f1 == pytest.approx(np.mean(f1s))
 
 
 @settings(max_examples=60, deadline=None)
 @given(pairs, st.data())
-def test_a_weight_is_a_number_of_copies(found, data):
-    weights = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(found), max_size=len(found))))
+def test_a_weight_is_a_number_of_copies(rows, data):
+    weights = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(rows), max_size=len(rows))))
     weights[0] += not weights.any()
-    predicted, targets = (np.array(column) for column in zip(*found, strict=True))
+    predicted, targets = (np.array(column) for column in zip(*rows, strict=True))
     copies = score_labels(predicted.repeat(weights), targets.repeat(weights), ["a", "b", "c", "d"])
     for scale in (1.0, 0.1):
         rates = weighted_rates(predicted, targets, 4, scale * weights)
@@ -59,8 +59,8 @@ def test_intervals_and_mcnemars_test_are_those_of_scipy(right):
     interval = binomtest(right, 20).proportion_ci(0.95, method="wilson")
     assert wilson_interval(right, 20) == pytest.approx((interval.low, interval.high), abs=1e-12)
     first, second = np.arange(20) < right, np.arange(20) >= right
-    found = compare_labels(first.astype(np.int64), second.astype(np.int64), np.ones(20, np.int64))
-    assert found.p_value == pytest.approx(binomtest(right, 20).pvalue, rel=1e-9)
+    comparison = compare_labels(first.astype(np.int64), second.astype(np.int64), np.ones(20, np.int64))
+    assert comparison.p_value == pytest.approx(binomtest(right, 20).pvalue, rel=1e-9)
 
 
 def test_wilson_interval():
@@ -83,11 +83,11 @@ def test_compare_counts_only_texts_on_which_they_differ():
     first[:2] = 1  # wrong where the second is right
     second[2:12] = 1  # and ten the other way
     second[50:60] = first[50:60] = 1  # both wrong
-    found = compare_labels(first, second, targets)
-    assert found.accuracy == pytest.approx(0.08)
+    comparison = compare_labels(first, second, targets)
+    assert comparison.accuracy == pytest.approx(0.08)
     # McNemar, exact: twice the chance of at most 2 of 12 fair coins.
-    assert found.p_value == pytest.approx(2 * (1 + 12 + 66) / 2**12)
-    low, high = found.interval
+    assert comparison.p_value == pytest.approx(2 * (1 + 12 + 66) / 2**12)
+    low, high = comparison.interval
     assert 0 < low < 0.08 < high < 0.16
 
 

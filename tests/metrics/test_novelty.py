@@ -81,10 +81,10 @@ def test_texts_that_do_not_differ_have_scores_too():
 
 def test_out_of_scope_texts_choose_what_tells_them():
     """Similarities say nothing of these: by themselves they would decide, as labels are opinions."""
-    known = FamiliarityFeatures(RANDOM.normal(5, 1, 400), RANDOM.normal(0.5, 0.1, 400))
+    inside = FamiliarityFeatures(RANDOM.normal(5, 1, 400), RANDOM.normal(0.5, 0.1, 400))
     strange = FamiliarityFeatures(RANDOM.normal(1, 1, 50), RANDOM.normal(0.5, 0.1, 50))
-    without = fit_novelty(known, 0.95, known.similarities)
-    taught = fit_novelty(known, 0.95, known.similarities, strange)
+    without = fit_novelty(inside, 0.95, inside.similarities)
+    taught = fit_novelty(inside, 0.95, inside.similarities, strange)
     caught = [
         fitted.detector.is_unknown(strange.scores(fitted.detector)).mean() for fitted in (without, taught)
     ]
@@ -92,28 +92,28 @@ def test_out_of_scope_texts_choose_what_tells_them():
     assert caught[1] > 0.9
     assert taught.to_json()["detected"] == pytest.approx(caught[1])
     few = FamiliarityFeatures(strange.logits[:5], np.full(5, 0.5))
-    assert fit_novelty(known, 0.95, known.similarities, few).weight == without.weight
+    assert fit_novelty(inside, 0.95, inside.similarities, few).weight == without.weight
 
 
 def test_the_threshold_keeps_the_share_of_new_texts_on_average():
-    kept = []
+    kept_shares = []
     for _ in range(400):
         draws = RANDOM.normal(size=40)
-        kept.append((draws[20:] <= keep_threshold(draws[:20], 0.9)).mean())
-    assert np.mean(kept) >= 0.9 - 0.01
+        kept_shares.append((draws[20:] <= keep_threshold(draws[:20], 0.9)).mean())
+    assert np.mean(kept_shares) >= 0.9 - 0.01
     assert keep_threshold(np.array([3.0, 1.0, 2.0]), 0.95) == 3  # too few to promise more
     assert keep_threshold(np.zeros(0), 0.95) == 0
 
 
 def test_evaluation_counts():
     detector = NoveltyDetector(0.0, 0.0, 1.0, threshold=1.0)
-    known, unknown = np.array([0.0, 0.5, 1.0, 2.0]), np.array([0.9, 1.1, 3.0])
-    scores = score_novelty(detector, known, unknown, np.array([True, False, True, True]))
+    inside, unknown = np.array([0.0, 0.5, 1.0, 2.0]), np.array([0.9, 1.1, 3.0])
+    scores = score_novelty(detector, inside, unknown, np.array([True, False, True, True]))
     assert (scores.retained, scores.detected) == (0.75, pytest.approx(2 / 3))
     assert scores.confusion == {"known": {"known": 3, "unknown": 1}, "unknown": {"known": 1, "unknown": 2}}
     assert scores.accuracy == pytest.approx((2 + 2) / 7)
-    assert scores.auroc == pytest.approx(auroc(unknown, known))
-    alone = score_novelty(detector, known, unknown[:0], np.ones(4, dtype=bool)).to_json()
+    assert scores.auroc == pytest.approx(auroc(unknown, inside))
+    alone = score_novelty(detector, inside, unknown[:0], np.ones(4, dtype=bool)).to_json()
     assert (alone["auroc"], alone["detected"], alone["unknown"]) == (None, None, [])
     assert sum(alone["known"]) == pytest.approx(1)
 

@@ -26,36 +26,36 @@ RATES = st.sampled_from(["recall", "precision", "fpr"])
 
 def rate_at(rate, threshold, scores, targets, counts):
     """What is expected of new texts where the label is given above a threshold."""
-    given = scores > threshold
+    predicted = scores > threshold
     if rate == "recall":
-        return 1 - ((counts * (targets & ~given)).sum() + 1) / ((counts * targets).sum() + 1)
+        return 1 - ((counts * (targets & ~predicted)).sum() + 1) / ((counts * targets).sum() + 1)
     if rate == "fpr":
-        return ((counts * (~targets & given)).sum() + 1) / ((counts * ~targets).sum() + 1)
-    taken, hits = (counts * given).sum(), (counts * (given & targets)).sum()
+        return ((counts * (~targets & predicted)).sum() + 1) / ((counts * ~targets).sum() + 1)
+    taken, hits = (counts * predicted).sum(), (counts * (predicted & targets)).sum()
     if taken < MIN_ITEMS:
         return 0.0
-    said = (counts * given * scores).sum() / taken
-    return min(hits / taken, (hits + PSEUDO_ITEMS * said) / (taken + PSEUDO_ITEMS))
+    probability = (counts * predicted * scores).sum() / taken
+    return min(hits / taken, (hits + PSEUDO_ITEMS * probability) / (taken + PSEUDO_ITEMS))
 
 
 @given(TEXTS, RATES, st.sampled_from([0.02, 0.1, 0.3, 0.5, 0.8, 0.95]))
-def test_the_threshold_is_that_of_a_count(texts, rate, wanted):
+def test_the_threshold_is_that_of_a_count(texts, rate, target):
     """Of all thresholds between scores, and beyond them, it is the best of those with the rate."""
-    scores, targets, counts = (np.array([own[n] for own in texts]) for n in range(3))
+    scores, targets, counts = (np.array([text[n] for text in texts]) for n in range(3))
     targets = targets.astype(bool)
     weights = counts.astype(float)
-    found = choose_threshold(OperatingPoint("a", rate, wanted), scores, targets, scores, weights)
-    assert found.expected == pytest.approx(rate_at(rate, found.threshold, scores, targets, weights))
-    own = np.unique(scores[weights > 0])
-    places = np.concatenate([own - 1e-3, own + 1e-3]) if len(own) else np.zeros(1)
+    choice = choose_threshold(OperatingPoint("a", rate, target), scores, targets, scores, weights)
+    assert choice.expected == pytest.approx(rate_at(rate, choice.threshold, scores, targets, weights))
+    distinct = np.unique(scores[weights > 0])
+    places = np.concatenate([distinct - 1e-3, distinct + 1e-3]) if len(distinct) else np.zeros(1)
     rates = np.array([rate_at(rate, place, scores, targets, weights) for place in places])
-    good = places[rates <= wanted + 1e-9] if rate == "fpr" else places[rates >= wanted - 1e-9]
-    assert found.met == (len(good) > 0)
-    if found.met:
+    good = places[rates <= target + 1e-9] if rate == "fpr" else places[rates >= target - 1e-9]
+    assert choice.met == (len(good) > 0)
+    if choice.met:
         best = good.max() if rate == "recall" else good.min()
-        assert ((scores > best) == (scores > found.threshold))[weights > 0].all()
+        assert ((scores > best) == (scores > choice.threshold))[weights > 0].all()
     else:
-        assert found.expected == pytest.approx(rates.min() if rate == "fpr" else rates.max())
+        assert choice.expected == pytest.approx(rates.min() if rate == "fpr" else rates.max())
 
 
 @pytest.mark.parametrize("rate", ["recall", "precision", "fpr"])
@@ -64,18 +64,18 @@ def test_equal_texts_stay_together_though_their_scores_are_computed_apart(rate):
     chance = np.random.default_rng(0)
     exact = np.repeat(chance.normal(size=20), 10)
     scores, targets = exact + 1e-8 * chance.normal(size=200), chance.random(200) < 0.5
-    found = [
-        choose_threshold(OperatingPoint("a", rate, 0.5), own, targets, np.full(200, 0.5))
-        for own in (exact, scores)
+    choices = [
+        choose_threshold(OperatingPoint("a", rate, 0.5), values, targets, np.full(200, 0.5))
+        for values in (exact, scores)
     ]
-    assert found[0].expected == found[1].expected
+    assert choices[0].expected == choices[1].expected
     for again in range(5):
         noisy = exact + 1e-8 * np.random.default_rng(again).normal(size=200)
-        assert ((noisy > found[1].threshold) == (exact > found[0].threshold)).all()
+        assert ((noisy > choices[1].threshold) == (exact > choices[0].threshold)).all()
 
 
-@pytest.mark.parametrize(("rate", "wanted"), [("recall", 0.95), ("fpr", 0.02), ("precision", 0.9)])
-def test_what_is_promised_is_kept_by_other_texts(rate, wanted):
+@pytest.mark.parametrize(("rate", "target"), [("recall", 0.95), ("fpr", 0.02), ("precision", 0.9)])
+def test_what_is_promised_is_kept_by_other_texts(rate, target):
     """In the mean of many draws of held-out texts."""
     chance, came = np.random.default_rng(0), []
 
@@ -86,29 +86,31 @@ def test_what_is_promised_is_kept_by_other_texts(rate, wanted):
     new, true = draw(200_000)
     for _ in range(400):
         held, targets = draw(150)
-        found = choose_threshold(OperatingPoint("a", rate, wanted), held, targets, held)
-        given_ = new > found.threshold
-        of, got = {"recall": (true, given_), "fpr": (~true, given_), "precision": (given_, true)}[rate]
-        if found.met:
+        choice = choose_threshold(OperatingPoint("a", rate, target), held, targets, held)
+        predicted = new > choice.threshold
+        of, got = {"recall": (true, predicted), "fpr": (~true, predicted), "precision": (predicted, true)}[
+            rate
+        ]
+        if choice.met:
             came.append(got[of].mean())
     assert len(came) > 300
     if rate == "fpr":
-        assert wanted / 2 < np.mean(came) <= wanted + 0.001
+        assert target / 2 < np.mean(came) <= target + 0.001
     else:
-        assert wanted - (0.02 if rate == "precision" else 0.001) <= np.mean(came) < wanted + 0.02
+        assert target - (0.02 if rate == "precision" else 0.001) <= np.mean(came) < target + 0.02
 
 
 def test_too_few_texts_promise_what_they_can():
     scores, targets = np.array([0.9, 0.8, 0.4, 0.2]), np.array([True, False, True, False])
-    found = choose_threshold(OperatingPoint("a", "fpr", 0.01), scores, targets, scores)
-    assert (found.met, found.texts, found.expected) == (False, 2, pytest.approx(1 / 3))
-    assert 0.8 < found.threshold < 0.9
-    found = choose_threshold(OperatingPoint("a", "recall", 0.95), scores, targets, scores)
-    assert (found.met, found.texts, found.expected) == (False, 2, pytest.approx(2 / 3))
-    assert 0.2 < found.threshold < 0.4
-    found = choose_threshold(OperatingPoint("a", "precision", 0.95), scores, targets, scores)
-    assert (found.met, found.texts) == (False, 0)
-    assert found.threshold > 0.9
+    choice = choose_threshold(OperatingPoint("a", "fpr", 0.01), scores, targets, scores)
+    assert (choice.met, choice.texts, choice.expected) == (False, 2, pytest.approx(1 / 3))
+    assert 0.8 < choice.threshold < 0.9
+    choice = choose_threshold(OperatingPoint("a", "recall", 0.95), scores, targets, scores)
+    assert (choice.met, choice.texts, choice.expected) == (False, 2, pytest.approx(2 / 3))
+    assert 0.2 < choice.threshold < 0.4
+    choice = choose_threshold(OperatingPoint("a", "precision", 0.95), scores, targets, scores)
+    assert (choice.met, choice.texts) == (False, 0)
+    assert choice.threshold > 0.9
 
 
 @given(
@@ -121,12 +123,12 @@ def test_decided_by_a_threshold_a_label_is_given_where_it_is_so_far_ahead(rows, 
     shares /= shares.sum(axis=1, keepdims=True)
     how_far = log_ratio(shares, label)
     clear = np.abs(how_far - threshold) > 1e-9
-    found = predict_labels(shares, label_thresholds(threshold, label, 3))
-    assert ((found == label) == (how_far > threshold))[clear].all()
-    others = shares.copy()
-    others[:, label] = 0
-    rest = clear & (found != label)
-    assert (found[rest] == others.argmax(axis=1)[rest]).all()
+    predicted = predict_labels(shares, label_thresholds(threshold, label, 3))
+    assert ((predicted == label) == (how_far > threshold))[clear].all()
+    without_label = shares.copy()
+    without_label[:, label] = 0
+    rest = clear & (predicted != label)
+    assert (predicted[rest] == without_label.argmax(axis=1)[rest]).all()
 
 
 def test_what_is_asked():
@@ -138,11 +140,11 @@ def test_what_is_asked():
 
 
 @pytest.mark.parametrize(
-    "asked", ["", "f2", "a:recall", "a:recal=0.9", "a:recall=1", "a:fpr=0", "a:fpr=1.2.3", ":fpr=.1"]
+    "text", ["", "f2", "a:recall", "a:recal=0.9", "a:recall=1", "a:fpr=0", "a:fpr=1.2.3", ":fpr=.1"]
 )
-def test_what_cannot_be_read(asked):
+def test_what_cannot_be_read(text):
     with pytest.raises(ConfigError, match=r"cannot read .*expected a label, one of recall"):
-        parse_operating_points(asked)
+        parse_operating_points(text)
 
 
 def test_labels_that_are_not_there_or_stand_twice():

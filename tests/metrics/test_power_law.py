@@ -12,8 +12,8 @@ def errors(level: float, share: float, speed: float, seeds: int = 5, noise: floa
     """Of a law with 1,000 texts now; noise is larger for fewer texts, and each seed has its offset."""
     chance = np.random.default_rng(seed)
     law = level * (1 - share + share * (SIZES / 1000) ** -speed)
-    own = noise * np.sqrt(800 / SIZES) * chance.standard_normal((seeds, len(SIZES)))
-    return law + own + noise * chance.standard_normal((seeds, 1))
+    seed_noise = noise * np.sqrt(800 / SIZES) * chance.standard_normal((seeds, len(SIZES)))
+    return law + seed_noise + noise * chance.standard_normal((seeds, 1))
 
 
 def gain(level: float, share: float, speed: float, more: int) -> float:
@@ -39,8 +39,8 @@ def test_the_interval_holds_the_truth():
 
 
 def test_more_texts_never_harm_and_more_noise_is_less_sure():
-    clear, dim = (fit_power_law(SIZES, errors(0.3, 0.7, 0.4, noise=own), 1000) for own in (0.001, 0.06))
-    width = [own.error(1000)[2] - own.error(1000)[1] for own in (clear, dim)]
+    clear, dim = (fit_power_law(SIZES, errors(0.3, 0.7, 0.4, noise=noise), 1000) for noise in (0.001, 0.06))
+    width = [law.error(1000)[2] - law.error(1000)[1] for law in (clear, dim)]
     assert width[1] > 1.5 * width[0]
     gains = [clear.gain(more)[0] for more in (0, 10, 100, 1000, 10_000)]
     assert gains == sorted(gains)
@@ -66,9 +66,9 @@ def test_errors_that_fall_faster_than_any_power_are_told():
 
 
 def test_of_errors_by_a_power_law_that_is_hardly_ever_said():
-    chance, told = np.random.default_rng(2), 0
+    chance, count = np.random.default_rng(2), 0
     for case in range(200):
         level, share, speed = chance.uniform(0.05, 0.5), chance.uniform(0.2, 1), chance.uniform(0.15, 0.9)
         law = fit_power_law(SIZES, errors(level, share, speed, noise=0.01, seed=case), 1000)
-        told += law.off != 0
-    assert told <= 6
+        count += law.off != 0
+    assert count <= 6

@@ -40,20 +40,20 @@ def test_comparison_of_shares_is_mcnemars():
     # Of 100 texts the first model alone is right on 12, the second alone on 3.
     first = right_or_wrong((1, 12), (0, 3), (1, 60), (0, 25))
     second = right_or_wrong((0, 12), (1, 3), (1, 60), (0, 25))
-    found = compare_counts(first, second, share)
-    assert found.score == pytest.approx(0.09)
-    assert found.p_value == pytest.approx(binomtest(3, 15).pvalue, abs=0.01)
-    low, high = found.interval
+    comparison = compare_counts(first, second, share)
+    assert comparison.score == pytest.approx(0.09)
+    assert comparison.p_value == pytest.approx(binomtest(3, 15).pvalue, abs=0.01)
+    low, high = comparison.interval
     assert 0 < low < 0.09 < high < 0.18
-    other = compare_counts(second, first, share)
-    assert other.score == -found.score
-    assert other.p_value == pytest.approx(found.p_value, abs=0.01)
+    reverse = compare_counts(second, first, share)
+    assert reverse.score == -comparison.score
+    assert reverse.p_value == pytest.approx(comparison.p_value, abs=0.01)
 
 
 def test_equal_models():
     counts = right_or_wrong((1, 5), (0, 5))
-    found = compare_counts(counts, counts, share)
-    assert (found.score, found.interval, found.p_value) == (0.0, (0.0, 0.0), 1.0)
+    comparison = compare_counts(counts, counts, share)
+    assert (comparison.score, comparison.interval, comparison.p_value) == (0.0, (0.0, 0.0), 1.0)
 
 
 def test_the_same_counts_have_the_same_interval():
@@ -66,12 +66,12 @@ def test_ratios_are_compared_as_by_drawing(denominators):
     random = np.random.default_rng(0)
     bottom = random.integers(*denominators, (400, 2))
     first, second = (
-        np.stack([random.binomial(own, chance), own], axis=1)
-        for own, chance in zip(bottom.T, (0.7, 0.6), strict=True)
+        np.stack([random.binomial(sizes, chance), sizes], axis=1)
+        for sizes, chance in zip(bottom.T, (0.7, 0.6), strict=True)
     )
     drawn = compare_counts(first, second, share)
-    found, interval = compare_ratios(first, second)
-    assert found == pytest.approx(drawn.score)
+    score, interval = compare_ratios(first, second)
+    assert score == pytest.approx(drawn.score)
     assert interval == pytest.approx(drawn.interval, abs=0.004)
     assert compare_ratios(first, first) == (0.0, (0.0, 0.0))
     assert compare_ratios(first[:1], first[:1])[0] == 0.0
@@ -80,5 +80,5 @@ def test_ratios_are_compared_as_by_drawing(denominators):
 @pytest.mark.parametrize(("right", "low", "high"), [(True, 0.8389, 1.0), (False, 0.0, 0.1611)])
 def test_where_all_texts_are_alike_the_interval_is_that_of_a_share(right, low, high):
     counts = np.array([[3 * right, 3]] * 20 + [[0, 0]] * 5)  # in the last there is nothing to find
-    found = bootstrap_interval(counts, lambda sums: sums[..., 0] / sums[..., 1])
-    assert found == pytest.approx((low, high), abs=1e-4)
+    interval = bootstrap_interval(counts, lambda sums: sums[..., 0] / sums[..., 1])
+    assert interval == pytest.approx((low, high), abs=1e-4)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from headwise.metrics.tag_schemes import check_tags, convert_tags, detect_scheme, read_spans
 
 
-def found(tags: str, scheme) -> list[tuple[int, str]]:
+def problems(tags: str, scheme) -> list[tuple[int, str]]:
     return [(problem.word, problem.description) for problem in check_tags(tags.split(), scheme)]
 
 
@@ -34,7 +34,7 @@ def found(tags: str, scheme) -> list[tuple[int, str]]:
     ],
 )
 def test_problems(tags, scheme, expected):
-    assert found(tags, scheme) == expected
+    assert problems(tags, scheme) == expected
 
 
 TEXTS = ["I-A I-A B-A O I-B", "O O", "", "I-A I-B B-B"]

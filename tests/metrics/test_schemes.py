@@ -50,12 +50,12 @@ def test_one_text_in_every_scheme():
 
 @settings(max_examples=80, deadline=None)
 @given(marked_texts(), st.sampled_from(SCHEMES), st.sampled_from(SCHEMES))
-def test_lossless(marked, scheme, other):
+def test_lossless(marked, scheme, second):
     length, spans = marked
     tags = write_tags(reversed(spans), length, scheme)
     assert len(tags) == length
     assert read_spans(tags) == spans
-    assert convert_tags(convert_tags(tags, other), scheme) == tags
+    assert convert_tags(convert_tags(tags, second), scheme) == tags
     assert check_tags(tags, scheme) == []
 
 

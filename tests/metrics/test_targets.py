@@ -16,9 +16,9 @@ SHARES = np.array([[0.1, 0.2, 0.7], [0.6, 0.4, 0.0], [0.0, 1.0, 0.0]], np.float3
 def test_likeliest_and_how_right_what_is_said_is():
     assert hard_labels(TRUE) is TRUE
     assert hard_labels(SHARES).tolist() == [2, 0, 1]
-    said = np.array([2, 1, 1])
-    assert correctness(said, TRUE).tolist() == [True, False, True]
-    assert correctness(said, SHARES) == pytest.approx([0.7, 0.4, 1.0])
+    predicted = np.array([2, 1, 1])
+    assert correctness(predicted, TRUE).tolist() == [True, False, True]
+    assert correctness(predicted, SHARES) == pytest.approx([0.7, 0.4, 1.0])
 
 
 def test_smoothed_targets_are_of_one_text_more_of_all_labels():
@@ -45,12 +45,12 @@ def test_probabilities_are_what_calibrated_logits_say():
     assert fit_temperature(logits, shares) == pytest.approx(3, rel=0.02)
     assert fit_temperature(logits, shares.argmax(axis=1)) < 0.5
     assert expected_calibration_error(shares, shares) < 1e-9
-    drawn = np.array([random.choice(3, p=own) for own in shares])
+    drawn = np.array([random.choice(3, p=probabilities) for probabilities in shares])
     assert mean_loss(np.log(shares), shares) == pytest.approx(mean_loss(np.log(shares), drawn), abs=0.03)
     assert binned_calibration_error(shares.max(axis=1), shares.max(axis=1)) < 1e-9
 
 
 def test_sure_answers_are_as_right_as_their_probabilities():
     sure = np.array([0.9, 0.8, 0.7, 0.6])
-    found = RiskCoverageCurve.of(sure, np.array([1.0, 0.8, 0.7, 0.5]))
-    assert found.right.tolist() == [1, 2, 2, 3]  # 1, 1.8, 2.5 and 3.0, rounded
+    curve = RiskCoverageCurve.of(sure, np.array([1.0, 0.8, 0.7, 0.5]))
+    assert curve.right.tolist() == [1, 2, 2, 3]  # 1, 1.8, 2.5 and 3.0, rounded

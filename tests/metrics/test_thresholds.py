@@ -20,10 +20,10 @@ scored = st.lists(
 def test_no_threshold_is_better(rows):
     scores, targets = (np.array(part) for part in zip(*rows, strict=True))
     threshold, f1 = best_threshold(scores, targets)
-    found = f1_score(targets, scores >= threshold, zero_division=0)
+    score = f1_score(targets, scores >= threshold, zero_division=0)
     guesses = scores >= np.array([*scores, 2.0])[:, None]
     every = 2 * (guesses & targets).sum(1) / np.maximum(guesses.sum(1) + targets.sum(), 1)
-    assert found == pytest.approx(f1)
+    assert score == pytest.approx(f1)
     assert f1 == pytest.approx(max(every))
 
 
@@ -39,9 +39,9 @@ def test_halfway_between_scores():
 def test_a_label_that_all_texts_have_is_given_to_others_too():
     logits = np.array([[4.6, -1.4], [3.5, 1.4], [3.9, -2.2]])
     targets = np.array([[True, False], [True, True], [True, False]])
-    found = fit_thresholds(logits, targets)
-    assert found[0] < 3
-    assert -1.4 < found[1] < 1.4
+    thresholds = fit_thresholds(logits, targets)
+    assert thresholds[0] < 3
+    assert -1.4 < thresholds[1] < 1.4
     # One text without the label changes nothing.
     margins = np.array([0.3, -0.2, 1.5, 0.1])
     assert best_threshold(margins, np.array([True, True, True, False])) == (pytest.approx(-1.2), 6 / 7)
@@ -67,11 +67,11 @@ def drawn_sets(texts: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 def test_thresholds_follow_what_is_too_low_or_high_where_there_are_texts_enough():
     logits, targets = drawn_sets(20_000, 0)
-    found = fit_thresholds(logits, targets)
+    thresholds = fit_thresholds(logits, targets)
     best = [best_threshold(logits[:, n], targets[:, n])[0] for n in range(3)]
-    np.testing.assert_allclose(found[:2], best[:2], atol=0.4)
-    assert found[0] - found[1] == pytest.approx(2, abs=0.4)
-    assert found[2] > 0
+    np.testing.assert_allclose(thresholds[:2], best[:2], atol=0.4)
+    assert thresholds[0] - thresholds[1] == pytest.approx(2, abs=0.4)
+    assert thresholds[2] > 0
 
 
 def test_few_texts_hold_thresholds_back_towards_the_shared_one():
@@ -81,8 +81,8 @@ def test_few_texts_hold_thresholds_back_towards_the_shared_one():
     assert np.mean(away) < np.abs(fit_thresholds(logits, targets) - shared).mean() / 2
     # A label that no text has, or too few by the setting, has the shared one itself.
     targets[:, 0] = False
-    found = fit_thresholds(logits, targets, min_texts=int(targets[:, 2].sum()) + 1)
-    assert found[0] == found[2] != found[1]
+    thresholds = fit_thresholds(logits, targets, min_texts=int(targets[:, 2].sum()) + 1)
+    assert thresholds[0] == thresholds[2] != thresholds[1]
 
 
 def test_of_right_probabilities_the_shared_threshold_is_half_of_their_f1():
@@ -122,17 +122,17 @@ def rare(labels: int, texts: int = 2_000, seed: int = 0):
 
 def test_of_two_labels_it_is_the_threshold_with_the_best_macro_f1():
     chances, targets = rare(2)
-    found = fit_label_thresholds(chances, targets)
-    assert sum(found) == pytest.approx(1)
-    given = predict_labels(chances, found)
-    assert np.array_equal(given, chances[:, 1] >= found[1])
-    macro = lambda given: f1_score(targets, given, average="macro")
+    thresholds = fit_label_thresholds(chances, targets)
+    assert sum(thresholds) == pytest.approx(1)
+    predicted = predict_labels(chances, thresholds)
+    assert np.array_equal(predicted, chances[:, 1] >= thresholds[1])
+    macro = lambda predicted: f1_score(targets, predicted, average="macro")
     every = max(macro(chances[:, 1] >= threshold) for threshold in np.linspace(0.01, 0.99, 99))
-    assert macro(given) > every - 0.005
-    assert macro(given) > macro(chances.argmax(axis=1)) + 0.02
-    others, truth = rare(2, seed=1)
-    assert f1_score(truth, predict_labels(others, found), average="macro") > f1_score(
-        truth, others.argmax(axis=1), average="macro"
+    assert macro(predicted) > every - 0.005
+    assert macro(predicted) > macro(chances.argmax(axis=1)) + 0.02
+    new_chances, truth = rare(2, seed=1)
+    assert f1_score(truth, predict_labels(new_chances, thresholds), average="macro") > f1_score(
+        truth, new_chances.argmax(axis=1), average="macro"
     )
 
 
@@ -166,10 +166,11 @@ def test_rare_labels_gain_on_new_texts_and_common_ones_do_not_lose(texts, rare, 
     for seed in range(10):
         thresholds = fit_label_thresholds(*drawn(texts, rare, seed))
         chances, targets = drawn(10 * texts, 10 * rare, 100 + seed)
-        found = (
-            f1_score(targets, predict_labels(chances, own), average="macro") for own in (thresholds, None)
+        scores = (
+            f1_score(targets, predict_labels(chances, limits), average="macro")
+            for limits in (thresholds, None)
         )
-        gains.append(next(found) - next(found))
+        gains.append(next(scores) - next(scores))
     assert np.mean(gains) > least
 
 
@@ -194,15 +195,15 @@ def test_a_text_that_counts_twice_is_like_two():
     targets = (chance.random(400) < 0.15).astype(int)
     second = np.clip(0.15 + 0.15 * targets + chance.normal(0, 0.08, 400), 0.01, 0.99)
     chances, weights = np.stack([1 - second, second], axis=1), np.where(targets, 4, 1)
-    wanted = fit_label_thresholds(chances.repeat(weights, axis=0), targets.repeat(weights))
-    assert fit_label_thresholds(chances, targets, weights=weights) == pytest.approx(wanted)
-    assert fit_label_thresholds(chances, targets) != pytest.approx(wanted)
+    expected = fit_label_thresholds(chances.repeat(weights, axis=0), targets.repeat(weights))
+    assert fit_label_thresholds(chances, targets, weights=weights) == pytest.approx(expected)
+    assert fit_label_thresholds(chances, targets) != pytest.approx(expected)
 
 
 def test_a_weight_is_as_many_texts_with_a_set_of_labels():
     logits, targets = drawn_sets(200, 3)
     weights = np.random.default_rng(4).integers(0, 4, 200)
     again = np.repeat(np.arange(200), weights)
-    wanted = fit_thresholds(logits[again], targets[again])
-    assert fit_thresholds(logits, targets, weights=weights) == pytest.approx(wanted)
-    assert np.abs(fit_thresholds(logits, targets) - wanted).max() > 0.1
+    expected = fit_thresholds(logits[again], targets[again])
+    assert fit_thresholds(logits, targets, weights=weights) == pytest.approx(expected)
+    assert np.abs(fit_thresholds(logits, targets) - expected).max() > 0.1

@@ -14,7 +14,7 @@ def test_by_hand():
     targets, predicted = numbers([0, 1, 1], [], [2]), numbers([0, 1, 0], [], [2])
     scores = score_tags(predicted, targets, ["a", "b", "c", "d"])
     assert (scores.texts, scores.words, scores.accuracy) == (3, 4, 0.75)
-    assert [(own.tag, own.precision, own.recall, own.words) for own in scores.tags] == [
+    assert [(tag.tag, tag.precision, tag.recall, tag.words) for tag in scores.tags] == [
         ("a", 0.5, 1.0, 1),
         ("b", 1.0, 0.5, 2),
         ("c", 1.0, 1.0, 1),
@@ -28,9 +28,9 @@ def test_by_hand():
 def test_compare():
     targets = numbers(*[[0, 1]] * 30)
     worse = numbers(*[[0, 1]] * 18, *[[1, 1]] * 12)
-    found = compare_tags(targets, worse, targets)
-    assert found.score == pytest.approx(0.2)
-    assert found.p_value < 0.01
+    comparison = compare_tags(targets, worse, targets)
+    assert comparison.score == pytest.approx(0.2)
+    assert comparison.p_value < 0.01
 
 
 def test_wrong_input():
