@@ -377,16 +377,18 @@ def test_labels_that_are_several_others():
         (f"a good film number {n}", ("plot", "cast", "plot and cast", "Cast/plot")[n % 4])
         for n in range(40)
     ]
-    found = findings(*rows)["HW186"]
-    assert found.message == "labels that are several others joined: 'Cast/plot' (10), 'plot and cast' (10)"
+    finding = findings(*rows)["HW186"]
+    assert (
+        finding.message == "labels that are several others joined: 'Cast/plot' (10), 'plot and cast' (10)"
+    )
     for label in ("plot and more", "plot plot", "plot"):
         assert "HW186" not in findings(
-            *((text, {"Cast/plot": label}.get(own, own)) for text, own in rows[:2])
+            *((text, {"Cast/plot": label}.get(name, name)) for text, name in rows[:2])
         )
     assert "HW186" not in findings(*((f"a film {n}", ("1", "2", "1 2")[n % 3]) for n in range(30)))
-    assert "write | between them" in found.fix
-    found = findings(*((f"a film {n}", ("in,late", "in, lost")[n % 2]) for n in range(30)))["HW186"]
-    assert "give --task multi-label --label-separator ','; else" in found.fix
+    assert "write | between them" in finding.fix
+    finding = findings(*((f"a film {n}", ("in,late", "in, lost")[n % 2]) for n in range(30)))["HW186"]
+    assert "give --task multi-label --label-separator ','; else" in finding.fix
     assert "HW186" not in findings(*((f"a film {n}", ("in, late", "of, lost")[n % 2]) for n in range(30)))
     assert "HW186" not in findings(*((f"a film {n}", ("in,late", "in")[n % 2]) for n in range(30)))
 
