@@ -10,7 +10,7 @@ from headwise.data.columns.file_source import DataSource
 from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.errors import DataError
 from headwise.data.formats.csv import guess_delimiter, read_cells, recognise
-from headwise.data.readers.labelled_files import read_examples
+from headwise.data.readers.labelled_files import read_examples, read_rows
 
 
 def lines(text):
@@ -193,6 +193,14 @@ def test_texts_with_commas_are_no_table(first):
 def test_the_sign_at_the_end_of_a_file_of_dos(write):
     path = write("a.csv", "text,label\r\na door,x\r\na roof,y\r\n\x1a")
     assert [item.text for item in read_examples(path).items] == ["a door", "a roof"]
+
+
+@pytest.mark.parametrize("total", ["Total\t20", "20\tTotal"])
+def test_totals_below_labels_and_texts(write, fails, total):
+    rows = "".join(f"{n % 2}\tthe door is shut {n}\n" for n in range(20))
+    path = write("a.txt", f"{rows}{total}\n")
+    assert fails(read_examples, path) == ("HW129", 21, None)
+    assert len([*read_rows(path)]) == 21  # each text to predict gets an answer
 
 
 @pytest.mark.parametrize("total", ["20,Total,20", ",Summe:,20", "Grand total,,", "total,it is shut,20"])

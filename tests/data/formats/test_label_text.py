@@ -48,11 +48,6 @@ def test_quotation_marks_around_texts_as_in_tsv(fails):
     assert not recognise(["'1'\t'so good'", "'0'\t'not so good'"] * 3)
 
 
-def test_totals_are_no_text(fails):
-    assert fails(records, "1\tso good\n0\tno\nTotal\t2\n") == ("HW129", 3, None)
-    assert len(records("total\tso good\nno\t2\n")) == 2
-
-
 def test_another_separator():
     assert records("pos|a good|film\n", delimiter="|") == [(1, "pos", "a good|film")]
     assert records("a b\tc", delimiter="\\t") == [(1, "a b", "c")]

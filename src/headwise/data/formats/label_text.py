@@ -16,8 +16,7 @@ from headwise.data.columns.file_source import (
 )
 from headwise.data.columns.reading_options import DEFAULT_READ_OPTIONS
 from headwise.data.files.text_lines import Line, without_returns
-from headwise.data.formats.table_header import has_header, is_numeric_cell, is_text_name
-from headwise.data.formats.table_shape import is_summary
+from headwise.data.formats.table_header import has_header, is_text_name
 from headwise.data.formats.tsv import unquoted
 
 _LABEL = lazy_pattern(
@@ -80,8 +79,6 @@ def read_records(lines: Iterator[Line], source: DataSource) -> Iterator[Record]:
             expected = f"a label such as {example!r}, as in nearly all lines"
             advice = "mend the line, or give --delimiter ' ' if its first word is its label"
             source.report_error("HW120", problem, number, expected=expected, advice=advice)
-        elif matched and is_summary(label) and is_numeric_cell(rest):
-            source.report_error("HW129", "a row of totals", number, advice="remove it")
         elif matched and '"' in text and (separator == "\t" or label[:1] == '"'):
             yield Record(number, {"label": unquoted(label), "text": unquoted(rest)})
         elif matched:

@@ -21,7 +21,7 @@ from headwise.data.formats.table_header import (
     names_text_and_label,
     title_rows,
 )
-from headwise.data.formats.table_shape import check_rows_in_cells, first_table, without_totals
+from headwise.data.formats.table_shape import check_rows_in_cells, first_table
 
 
 def records_from_rows(rows: Iterator[Cells], source: DataSource) -> Iterator[Record]:
@@ -77,7 +77,7 @@ def records_from_rows(rows: Iterator[Cells], source: DataSource) -> Iterator[Rec
     if sum(len(cells) > len(names) and check.fits(cells) for cells in sample) >= _LEAST_LONGER:
         source.notes.append("empty cells behind the last column are left out")
         rows = ((line, cells[: len(names)] if check.fits(cells) else cells) for line, cells in rows)
-    for number, cells in without_totals(first_table(rows, source), source):
+    for number, cells in first_table(rows, source):
         if cells == ["\x1a"]:  # the end of a file of DOS
             continue
         if len(cells) == 1 < len(names) and _ROW_COUNT.fullmatch(cells[0].strip()):

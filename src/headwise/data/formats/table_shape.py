@@ -7,7 +7,8 @@ Codes: HW114, HW129.
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from headwise.data.columns.file_source import DataSource, look_ahead
+from headwise.data.columns.cell_values import as_text
+from headwise.data.columns.file_source import DataSource, Record, look_ahead
 from headwise.data.formats.csv_records import Cells
 from headwise.data.formats.table_header import has_usual_name_in, is_numeric_cell
 
@@ -46,21 +47,20 @@ def first_table(rows: Iterator[Cells], source: DataSource) -> Iterator[Cells]:
         yield row
 
 
-def without_totals(rows: Iterator[Cells], source: DataSource) -> Iterator[Cells]:
-    """The rows but for totals in the last one, which are reported (HW129): a cell says so, and another one
-    is unlike those of its column."""
-    above, held = list[Sequence[str]](), list[Cells]()  # a row, and the empty ones below it
-    for row in rows:
-        if held and any(map(str.strip, row[1])):
-            yield from held
-            if len(above) < _MOST_ROWS:
-                above.append(held[0][1])
-            held = []
-        held.append(row)
-    if held and any(map(is_summary, held[0][1])) and _is_unlike(above, held[0][1]):
-        source.report_error("HW129", "a row of totals", held[0][0], expected="a table", advice="remove it")
+def without_totals(records: Iterator[Record], source: DataSource) -> Iterator[Record]:
+    """The records but for totals in the last one, which are reported (HW129): a cell says so, and another
+    one is unlike those of its column."""
+    above, last = list[Sequence[str]](), list[Record]()
+    for record in records:
+        yield from last
+        if last and len(above) < _MOST_ROWS:
+            above.append([*map(as_text, last[0].fields.values())])
+        last = [record]
+    cells = [as_text(value) for record in last for value in record.fields.values()]
+    if any(map(is_summary, cells)) and _is_unlike(above, cells):
+        source.report_error("HW129", "a row of totals", last[0].line, expected="a text", advice="remove it")
     else:
-        yield from held
+        yield from last
 
 
 def _is_unlike(above: Sequence[Sequence[str]], row: Sequence[str]) -> bool:

@@ -43,6 +43,7 @@ from headwise.data.formats import FORMATS
 from headwise.data.formats.csv import looks_like_rows
 from headwise.data.formats.data_frames import lines_of_frame
 from headwise.data.formats.label_text import GLUED_FORMATS, labels_with_words
+from headwise.data.formats.table_shape import without_totals
 from headwise.data.formats.unlabelled_records import labelled_records
 from headwise.data.items.dataset import Dataset, InputRow, InputRows
 from headwise.data.items.examples import Example, MultiLabelExample
@@ -271,7 +272,8 @@ def open_records(
         if source.trained:
             raise _no_table_error(source, name)
         raise ConfigError(f"the format {name} has no columns to choose; leave out --…-column")
-    sample, records = look_ahead(FORMATS[name].records(lines, source), count=1)
+    records = FORMATS[name].records(lines, source)
+    sample, records = look_ahead(without_totals(records, source) if labelled else records, count=1)
     if not sample:
         raise _no_records_error(source)
     return name, Columns("text", None if name == "text" else "label"), records
@@ -338,7 +340,7 @@ def open_table(
     """
     records = source.table_records(name, lambda: FORMATS[name].records(lines, source))
     if labelled:
-        records = labelled_records(_not_blank(records, source), source)
+        records = without_totals(labelled_records(_not_blank(records, source), source), source)
     sample, records = look_ahead(records)
     layout = source.layout
     if layout.empty_header:
