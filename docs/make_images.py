@@ -24,16 +24,22 @@ def pictures() -> dict[str, str]:
         *(Everything(), Window(width=5), Window(fraction=1 / 4), Forward(), Backward()),
         *(WordDistance(0.3), Forward() + WordDistance(0.3)),
     ]
-    return images | {"priors.svg": draw(shown_priors, 16), "tagging-curves.svg": tagging_curves()}
+    return images | {"priors.svg": draw(shown_priors, 16)} | curves()
 
 
-def tagging_curves() -> str:
-    """What benchmarks/papers/tagging_curves.py has measured on CoNLL-2003."""
+def curves() -> dict[str, str]:
+    """What benchmarks/papers/tagging_curves.py has measured on CoNLL-2003, and learning_curves.py."""
     sys.path.insert(0, str(DOCS.parent))
-    from benchmarks.papers.tagging_curves import TaggingCurves, picture
+    from benchmarks.papers import learning_curves, tagging_curves
 
-    bench = TaggingCurves()
-    return picture(bench.current_runs(list(bench.paper), list(bench.systems)), "conll2003")
+    tags, texts = tagging_curves.TaggingCurves(), learning_curves.LearningCurves()
+    tag_runs, text_runs = (
+        bench.current_runs(list(bench.paper), list(bench.systems)) for bench in (tags, texts)
+    )
+    return {
+        "tagging-curves.svg": tagging_curves.picture(tag_runs, "conll2003"),
+        "learning-curves.svg": learning_curves.picture(text_runs),
+    }
 
 
 if __name__ == "__main__":
