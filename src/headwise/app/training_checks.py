@@ -16,9 +16,8 @@ from headwise.app.reporter import Reporter
 from headwise.app.training_plan import TrainingFiles, TrainingPlan
 from headwise.app.training_request import TrainingRequest
 from headwise.artifacts import read_info
-from headwise.artifacts.model_folder import check_target, is_headwise_folder, traceback_of
 from headwise.core.errors import ConfigError, HeadwiseError
-from headwise.core.folder_layout import MANIFEST, RUN_FOLDER, RUN_STATE, TRACEBACK
+from headwise.core.folder_layout import RUN_FOLDER
 from headwise.data.doctor.check_registry import checks_of
 from headwise.data.doctor.examined_file import CheckedFile
 from headwise.data.files.compression import read_once
@@ -178,53 +177,6 @@ class TrainingFinished(HeadwiseError):
     """The run to resume is finished, so there is nothing to do."""
 
     code = "HW401"
-
-
-def check_output_folder(output: Path, *, resume: bool | None, overwrite: bool) -> str:
-    """Check that nothing in the folder is lost by mistake, and that a run does not fail at its end because
-    of it.
-
-    Args:
-        output: The folder.
-        resume: Whether to resume the run in it; None for commands that cannot.
-        overwrite: Whether to replace what is in it.
-
-    Returns:
-        What it holds: the state of a "run", a "model", or "nothing". The traceback of a run that an
-        unexpected error stopped is removed.
-
-    Raises:
-        ConfigError: It holds a model or a run and neither flag is set, or other files.
-    """
-    if resume and overwrite:
-        raise ConfigError("--resume and --overwrite exclude each other; give one of them")
-    check_target(output)
-    begun = (output / RUN_FOLDER / RUN_STATE).exists()
-    contents = "run" if begun else "model" if (output / MANIFEST).exists() else "nothing"
-    if not resume and not overwrite and (begun or is_headwise_folder(output)):
-        what = "an interrupted run" if begun else "a model"
-        advice = "--resume to continue it, " if begun and resume is not None else ""
-        if begun and (crash := traceback_of(output)) is not None:
-            raise ConfigError(
-                f"{output} holds a run that an unexpected error stopped (see {crash}); add --overwrite to "
-                "start again, or name another folder. --resume continues it once the cause is gone"
-            )
-        raise ConfigError(
-            f"{output} holds {what}; add {advice}--overwrite to replace it, or name another folder"
-        )
-    # safetensors writes to a hidden temporary file first, which a kill leaves behind.
-    foreign = [
-        path.name
-        for path in (output / RUN_FOLDER).glob("*")
-        if ".safetensors" not in path.name and not path.name.startswith(".") and path.name != TRACEBACK
-    ]
-    if foreign:
-        raise ConfigError(
-            f"{output / RUN_FOLDER}: this folder has files that are not of a training run ("
-            f"{foreign[0]!r}, ...); name another folder"
-        )
-    (output / RUN_FOLDER / TRACEBACK).unlink(missing_ok=True)
-    return contents
 
 
 def saved_distillation(output: Path) -> dict[str, str | float] | None:

@@ -20,7 +20,8 @@ from headwise.data.formats.conll import DOCUMENT
 from headwise.data.items.dataset import InputRow
 from headwise.data.items.examples import TaggedSentence
 from headwise.metrics.target_scale import Scale
-from headwise.models.prediction_file import TOLERANCE, OutputError, RecordLayout, free_name, json_text
+from headwise.models.output_file import OutputError
+from headwise.models.prediction_file import TOLERANCE, RecordLayout, free_name, json_text
 from headwise.models.predictor import MAX_LISTED, LabelPredictor, Predictor
 from headwise.runtime.entity_spans import EntitySpan
 from headwise.runtime.tag_outputs import TaggedText

@@ -14,7 +14,8 @@ from typing import IO, Any
 
 from headwise.data.columns.cell_values import as_text
 from headwise.data.items.dataset import InputRow
-from headwise.models.prediction_file import OutputError, RecordLayout
+from headwise.models.output_file import OutputError
+from headwise.models.prediction_file import RecordLayout
 
 CHUNK_ROWS = 1024
 CHUNK_CHARACTERS = 1 << 20

@@ -13,7 +13,8 @@ from headwise.data.items.dataset import InputRow
 from headwise.data.items.examples import DisplayNames
 from headwise.linear.tabular_features import unseen_notes, unseen_values
 from headwise.metrics.thresholds import predict_labels
-from headwise.models.prediction_file import FORMATS, RecordLayout
+from headwise.models.output_file import FORMATS
+from headwise.models.prediction_file import RecordLayout
 from headwise.models.report_parts import ReportMessage
 
 _MANY_UNKNOWN = 0.2

@@ -7,7 +7,7 @@ import pytest
 
 from headwise.app.cli.console import check_page_output, write_text
 from headwise.core.errors import HeadwiseError
-from headwise.models.prediction_file import OutputError
+from headwise.models.output_file import OutputError
 
 
 @pytest.mark.parametrize(

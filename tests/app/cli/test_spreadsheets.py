@@ -13,7 +13,7 @@ from headwise.data.readers.labelled_files import read_examples
 from headwise.data.splits.data_parts import read_parts
 from headwise.data.splits.line_lists import reweight_listed_items
 from headwise.models import prediction_resume as resume
-from headwise.models.prediction_file import OutputError
+from headwise.models.output_file import OutputError
 
 COMMAS = {"delimiter": ";", "encoding": "utf-8-sig"}
 

@@ -10,7 +10,7 @@ from headwise.app.workflows import prediction_tables
 from headwise.app.workflows.prediction_tables import TableOutput
 from headwise.core.errors import ConfigError
 from headwise.data.errors import DataError
-from headwise.models.prediction_file import OutputError
+from headwise.models.output_file import OutputError
 
 arrow = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")

@@ -16,14 +16,14 @@ from headwise.data.columns.reading_options import ReadOptions
 from headwise.data.items.dataset import InputRow
 from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 from headwise.data.readers.labelled_files import read_rows
-from headwise.models.prediction_file import (
+from headwise.models.output_file import (
     OutputError,
-    RecordLayout,
     choose_format,
     format_of,
     open_output,
     reporting_write_errors,
 )
+from headwise.models.prediction_file import RecordLayout
 from headwise.models.predictor import LabelPredictor
 
 TEXTS_NOUNS = ITEM_TYPES_BY_TASK["classify"].nouns

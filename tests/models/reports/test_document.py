@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from headwise.core.html import Series, plot, ticks
-from headwise.models.report_page import Mistake, ReportContents, report_page, scores_fragment
+from headwise.models.mistakes import Mistake
+from headwise.models.report_page import ReportContents, report_page, scores_fragment
 from headwise.models.report_parts import ComparisonSystem
 from headwise.models.tasks import find_task
 

@@ -243,7 +243,7 @@ def check_page_output(path: Path | None, *endings: str) -> None:
     """
     if path is None or str(path) == STANDARD_OUTPUT:
         return
-    from headwise.models.prediction_file import OutputError, reporting_write_errors
+    from headwise.models.output_file import OutputError, reporting_write_errors
 
     if path.is_dir() or not path.parent.is_dir():
         reason = "is a folder" if path.is_dir() else f"there is no folder {path.parent}"
@@ -275,7 +275,7 @@ def write_text(path: Path, text: str) -> None:
         sys.stdout.write(text)
         return
     from headwise.core.file_lock import atomic_output
-    from headwise.models.prediction_file import reporting_write_errors  # with it comes torch
+    from headwise.models.output_file import reporting_write_errors  # with it comes torch
 
     with reporting_write_errors(path), atomic_output(path) as part:
         part.write_text(text, encoding="utf-8", errors="replace")

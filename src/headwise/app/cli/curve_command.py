@@ -58,7 +58,7 @@ def curve(
     check_page_output(svg, ".svg")
     from headwise.app.workflows.learning_curve import curve_file
     from headwise.core.errors import TrainingInterrupted
-    from headwise.models.prediction_file import reporting_write_errors  # with these comes torch
+    from headwise.models.output_file import reporting_write_errors  # with these comes torch
 
     try:
         with reporting_write_errors(work or "standard output"):

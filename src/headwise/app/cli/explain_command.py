@@ -66,9 +66,9 @@ def explain(
     check_file(model, file, "explain")
     check_one_standard_input({"FILE": file, "--parses": parses})
     output = None if is_standard(output) else output
+    from headwise.app.output_checks import check_output_file
     from headwise.app.workflows.explain import explain_file
-    from headwise.app.workflows.predict import check_output_file
-    from headwise.models.prediction_file import format_of, open_output  # with these comes torch
+    from headwise.models.output_file import format_of, open_output  # with these comes torch
 
     form = "jsonl" if json and output is None else format_of(output, _FORMS, "terminal")
     if json and form != "jsonl":

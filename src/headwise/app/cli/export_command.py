@@ -54,7 +54,7 @@ def export(
         raise ConfigError("--without-encoder is for --format html; an ONNX export has the encoder")
     check_output_is_folder(output, "OUTPUT")
     from headwise.app.workflows.export import export_model
-    from headwise.models.prediction_file import reporting_write_errors  # with these comes torch
+    from headwise.models.output_file import reporting_write_errors  # with these comes torch
 
     with reporting_write_errors(output):
         done = export_model(model, output, overwrite=overwrite)
@@ -76,8 +76,8 @@ def export(
 def _export_page(
     model: Path, output: Path, *, without_encoder: bool, examples: Sequence[str], overwrite: bool
 ) -> int:
+    from headwise.app.output_checks import check_output_file  # with these comes torch
     from headwise.app.workflows.export import export_page
-    from headwise.app.workflows.predict import check_output_file  # with these comes torch
 
     if not is_standard(output):
         check_output_file(output, model, overwrite=overwrite)

@@ -55,8 +55,8 @@ def noise(
     """
     if show < 0:
         raise ConfigError(f"--show {show}; expected 0 or more")
+    from headwise.app.output_checks import check_output_file
     from headwise.app.workflows.label_errors import noise_file  # with it comes torch
-    from headwise.app.workflows.predict import check_output_file
     from headwise.app.workflows.table_output import check_form, write_rows
 
     if output is not None and not is_standard(output):

@@ -121,7 +121,7 @@ def search_priors(
     """Run the search, save a picture of the winner, and print the candidates."""
     from headwise.app.training_request import resolve
     from headwise.app.workflows.search_spaces import priors_search_space
-    from headwise.models.prediction_file import reporting_write_errors
+    from headwise.models.output_file import reporting_write_errors
     from headwise.nn.priors.drawing import draw
 
     if "base" in resolve(layers, str(file), warm_start=False).run_config.sections:

@@ -39,7 +39,7 @@ def report(
         unknown_label: The label of texts that belong to none of the labels; see headwise evaluate.
         parses: Dependency parses of these texts, for a model that uses them; see headwise predict.
     """
-    from headwise.app.workflows.predict import check_output_file  # with these comes torch
+    from headwise.app.output_checks import check_output_file  # with these comes torch
     from headwise.app.workflows.report import report_file
 
     check_one_standard_input({"--data": data, "--parses": parses})

@@ -56,11 +56,12 @@ def suggest(
     check_file(model, file, "suggest")
     check_one_standard_input({"FILE": file, "--parses": parses})
     output = None if is_standard(output) else output
-    from headwise.app.workflows.predict import check_output_file
+    from headwise.app.output_checks import check_output_file
     from headwise.app.workflows.suggest_texts import suggest_file
     from headwise.app.workflows.table_output import check_form, write_rows
     from headwise.artifacts import read_info
-    from headwise.models.prediction_file import FORMATS, format_of, json_text, open_output
+    from headwise.models.output_file import FORMATS, format_of, open_output
+    from headwise.models.prediction_file import json_text
     from headwise.models.tasks import find_task
 
     task = find_task(read_info(model).task_name)

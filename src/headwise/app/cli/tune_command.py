@@ -99,7 +99,7 @@ def run_search(file: Path, folder: Path, command: str, **settings: Any) -> "Sear
         )
     from headwise.app.workflows.tune import recipe_text, tune_file
     from headwise.core.errors import TrainingInterrupted
-    from headwise.models.prediction_file import OutputError, reporting_write_errors
+    from headwise.models.output_file import OutputError, reporting_write_errors
 
     recipe = folder / "recipe.toml"
     try:

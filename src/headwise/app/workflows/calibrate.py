@@ -5,9 +5,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Unpack
 
+from headwise.app.output_checks import check_output_folder
 from headwise.app.reporter import NULL_REPORTER
 from headwise.app.session import FileArguments, ModelSession
-from headwise.app.training_checks import check_output_folder
 from headwise.app.workflows.evaluate import ContaminationCheck
 from headwise.artifacts import save_model
 from headwise.core.config import JsonMapping, JsonObject, lookup

@@ -12,28 +12,28 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Final, Literal, Unpack
 
+from headwise.app.output_checks import check_output_file
 from headwise.app.reporter import NULL_REPORTER, Reporter
 from headwise.app.session import FileArguments, Session, open_session
 from headwise.app.workflows.prediction_tables import TableOutput
-from headwise.artifacts.model_folder import is_headwise_folder
 from headwise.core.config import JsonMapping
 from headwise.core.deprecation import renamed_parameters
 from headwise.core.errors import ConfigError, HeadwiseError
 from headwise.core.file_lock import locked_file
-from headwise.core.folder_layout import EXPORTED, MANIFEST
+from headwise.core.folder_layout import MANIFEST
 from headwise.core.threads import usable_threads
 from headwise.data.files.file_lists import Files, FilesArgument, first_path, list_files, paths_of
 from headwise.data.findings import abbreviate
 from headwise.data.items.dataset import InputRow
 from headwise.data.readers.spreadsheet_dialect import SpreadsheetDialect
-from headwise.models.prediction_file import (
-    COMPRESSED,
+from headwise.models.output_file import (
     OutputError,
-    RecordLayout,
     choose_format,
+    is_compressed,
     open_output,
     reporting_write_errors,
 )
+from headwise.models.prediction_file import RecordLayout
 from headwise.models.prediction_resume import Chunk, ResumePoint, cut_chunks, find_resume_point
 from headwise.models.predictor import PredictionBatch, Predictor
 
@@ -304,7 +304,7 @@ class _PredictionJob:
         # SystemError: Ctrl-C in compiled code
         except (KeyboardInterrupt, SystemError, HeadwiseError) as error:
             again = getattr(error, "code", "") == "HW603"  # a resumed run would fail again
-            if written and output is not None and not again and not _is_compressed(output):
+            if written and output is not None and not again and not is_compressed(output):
                 reporter.warn(
                     f"stopped after {written:,} {predictor.nouns.many}; the same command with --resume "
                     f"(and without --overwrite) continues {output}"
@@ -371,41 +371,3 @@ def _predicted_here(
         yield chunk, predictor.predict([row.item for row in chunk])
         if time.monotonic() >= end:
             return
-
-
-def check_output_file(output: Path, file: Path, *, resume: bool | None = None, overwrite: bool) -> None:
-    """Check that writing the output destroys neither the input, nor a model, nor an existing file.
-
-    Args:
-        output: The output file.
-        file: The input file.
-        resume: Whether an existing output is resumed; None if such outputs cannot be resumed.
-        overwrite: Whether an existing output may be replaced.
-
-    Raises:
-        ConfigError, OutputError: It would destroy something, or the options exclude each other.
-    """
-    if resume and overwrite:
-        raise ConfigError("--resume and --overwrite exclude each other; give one of them")
-    if resume and _is_compressed(output):
-        raise OutputError(
-            f"{output}: a compressed output cannot be resumed; start over with --overwrite, or write a "
-            "plain file and compress it afterwards",
-            code="HW602",
-        )
-    place = output.resolve().parent
-    if is_headwise_folder(place) or is_headwise_folder(place, EXPORTED):
-        raise OutputError(f"{output} is in the folder of a model; give another --output", code="HW604")
-    if not output.exists():
-        return
-    if output.is_dir():
-        raise OutputError(f"{output} is a folder; give a file as --output", code="HW604")
-    if file.exists() and output.samefile(file):
-        raise OutputError(f"{output} is the file to be read; give another --output", code="HW604")
-    if not resume and not overwrite and output.is_file():
-        go_on = "" if resume is None else "--resume to continue it, or "
-        raise OutputError(f"{output} exists; add {go_on}--overwrite to replace it", code="HW601")
-
-
-def _is_compressed(path: Path) -> bool:
-    return path.suffix.lower() in COMPRESSED

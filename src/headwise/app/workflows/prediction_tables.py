@@ -15,7 +15,7 @@ from headwise.app.workflows.table_output import check_form, import_library, writ
 from headwise.core.config import JsonObject
 from headwise.core.errors import ConfigError
 from headwise.core.file_lock import atomic_output
-from headwise.models.prediction_file import FORMATS, OutputError, reporting_write_errors
+from headwise.models.output_file import FORMATS, OutputError, reporting_write_errors
 
 TABLE_SUFFIXES = {".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow", ".xlsx": "xlsx"}
 """The formats of tables, by file suffix."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from headwise.core.allocator import keep_freed_memory
 from headwise.core.errors import HeadwiseError
-from headwise.models.prediction_file import OutputError
+from headwise.models.output_file import OutputError
 from headwise.models.prediction_resume import Chunk
 from headwise.models.predictor import PredictionBatch, Predictor
 

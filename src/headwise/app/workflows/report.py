@@ -25,9 +25,10 @@ from headwise.data.splits.duplicates import find_near_duplicates
 from headwise.data.splits.text_signatures import words_for_comparison
 from headwise.metrics.metric_keys import OPERATING_POINTS
 from headwise.models.explanation import Explanation
+from headwise.models.mistakes import Mistake
 from headwise.models.pictures import attention_span_table, heat_maps
 from headwise.models.report_messages import baseline_message
-from headwise.models.report_page import Mistake, ReportContents, report_page
+from headwise.models.report_page import ReportContents, report_page
 from headwise.nn.networks.attention_inspection import attention_spans, attention_weights
 
 MOST_MISTAKES = 10_000

@@ -12,7 +12,8 @@ from headwise.core.file_lock import atomic_output
 from headwise.core.lazy_pattern import lazy_pattern
 from headwise.data.files.workbook import MOST_ROWS
 from headwise.data.readers.spreadsheet_dialect import SpreadsheetDialect
-from headwise.models.prediction_file import OutputError, open_output, reporting_write_errors, table_line
+from headwise.models.output_file import OutputError, open_output, reporting_write_errors
+from headwise.models.prediction_file import table_line
 
 _LONGEST_CELL = 32_767  # characters; Excel has no more
 _MOST_DIGITS = 15

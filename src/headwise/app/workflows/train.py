@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 
 from headwise.app.configuration import Sections
 from headwise.app.model_columns import columns_used
+from headwise.app.output_checks import check_output_folder
 from headwise.app.reporter import NULL_REPORTER, Reporter
 from headwise.app.training_checks import (
     TEACHER_CACHE,
     apply_line_lists,
-    check_output_folder,
     check_parses,
     clear_run,
     finished_run,

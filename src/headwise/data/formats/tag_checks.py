@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from headwise.core.lazy_pattern import lazy_pattern
+from headwise.data.findings import Finding
 from headwise.data.items.examples import TaggedSentence
 from headwise.metrics.tag_schemes import BMES
 
@@ -151,3 +152,23 @@ def look_like_words(tags: Sequence[str], tokens: Sequence[str]) -> bool:
     """Whether tags are almost as varied as tokens, so that the column is unlikely to hold tags."""
     varied = len(tags) >= 30 and len(set(tags)) >= 0.8 * len(set(tokens))
     return varied and not marks_entities(Counter(tags))
+
+
+def span_warnings(tags: Mapping[str, int], path: str) -> Iterator[Finding]:
+    """A warning on tags that look as if they should mark spans, but do not."""
+    if written := nonstandard_span_tag(tags):
+        tag, right = written
+        message = f"tags such as {tag!r} mark no spans: each is learnt as a class of single words"
+        if right == "O":
+            message = f"the tag {tag!r} stands where spans have 'O': each tag is learnt as a class of words"
+        yield Finding("warning", "HW248", message, (path,), f"write {right!r} for {tag!r} to have spans")
+        return
+    outside, words = tags.get("O", 0), sum(tags.values())
+    labels = [tag for tag in tags if tag != "O"]
+    if labels and 2 * outside > words:
+        message = (
+            f"tags such as {labels[0]!r}, without B- or I-, mark no spans: each word is learnt for itself"
+        )
+        message += f", and accuracy counts the {outside / words:.0%} of the words that are tagged 'O'"
+        fix = f"write 'I-{labels[0]}' for {labels[0]!r} to have spans (words side by side are one)"
+        yield Finding("warning", "HW248", message, (path,), fix)

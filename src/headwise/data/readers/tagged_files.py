@@ -32,7 +32,7 @@ from headwise.data.formats.tag_checks import (
     bmes_as_bioes,
     count_entity_types,
     marks_entities,
-    nonstandard_span_tag,
+    span_warnings,
     spans_without_begin,
     tag_corrections,
     tag_positions,
@@ -343,7 +343,7 @@ def _findings(data: TaggedData) -> Iterator[Finding]:
         fix = "where they stand for names, such as B-PER, write these to have spans"
         yield Finding("warning", "HW248", message, (data.path,), fix)
     elif not marks_entities(data.labels):
-        yield from _span_warnings(data)
+        yield from span_warnings(data.labels, data.path)
     if data.format not in _TOKEN_PER_ROW or not marks_entities(data.labels):
         return
     places = spans_without_begin(data.items)
@@ -355,28 +355,6 @@ def _findings(data: TaggedData) -> Iterator[Finding]:
         where = with_remainder([data.where(*place) for place in places[:SHOWN]], len(places))
         fix = f"write 'B{tag[1:]}' for the first token of an entity"
         yield Finding("warning", "HW253", message, where, fix)
-
-
-def _span_warnings(data: TaggedData) -> Iterator[Finding]:
-    """A warning on tags that look as if they should mark spans, but do not."""
-    if written := nonstandard_span_tag(data.labels):
-        tag, right = written
-        message = f"tags such as {tag!r} mark no spans: each is learnt as a class of single words"
-        if right == "O":
-            message = f"the tag {tag!r} stands where spans have 'O': each tag is learnt as a class of words"
-        yield Finding(
-            "warning", "HW248", message, (data.path,), f"write {right!r} for {tag!r} to have spans"
-        )
-        return
-    outside, words = data.labels.get("O", 0), data.tokens
-    labels = [tag for tag in data.labels if tag != "O"]
-    if labels and 2 * outside > words:
-        message = (
-            f"tags such as {labels[0]!r}, without B- or I-, mark no spans: each word is learnt for itself"
-        )
-        message += f", and accuracy counts the {outside / words:.0%} of the words that are tagged 'O'"
-        fix = f"write 'I-{labels[0]}' for {labels[0]!r} to have spans (words side by side are one)"
-        yield Finding("warning", "HW248", message, (data.path,), fix)
 
 
 _NO_COLUMNS: Mapping[str, tuple[str, ...]] = {}
