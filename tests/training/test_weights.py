@@ -142,7 +142,11 @@ def test_weights_of_a_file_reach_the_training(task, tmp_path):
         rows.append(f"{texts},{answers[task]},{1 + n % 3}")
     file = tmp_path / "data.csv"
     file.write_text("\n".join([f"{head},weight", *rows]) + "\n")
-    settings = SETTINGS | {"model": {"task": task}, "base": {"name": "none"}, "train": {"epochs": 1}}
+    settings = SETTINGS | {
+        "model": {"task": task},
+        "base": {"name": "none"},
+        "train": {"epochs": 1, "folds": 2},
+    }
     outcome = train_files(file, tmp_path / "model", settings=settings)
     assert len({item.weight for item in outcome.parts.train}) == 3
     judged = evaluate_file(tmp_path / "model", file)

@@ -43,7 +43,7 @@ def test_from_a_file_to_a_judged_model(run, tmp_path):
     code, out, err = run("train", "molecules.csv", *SMALL)
     assert code == 0
     assert "task bags guessed from the file (it has the column 'bag_id', and else numbers)" in err
-    assert "34 bags in 3 folds" in err
+    assert "34 bags in 2 folds" in err
     assert "and 6 test bags of 1 to 4 instances (median" in err
     assert "sab+pma (width 8" in err
     assert "linear SVM" in out

@@ -107,6 +107,7 @@ def test_a_base_is_taken_by_itself_where_it_knows_the_words(monkeypatch, tmp_pat
     assert choose_base("none", strange) == (None, "")
 
 
+@pytest.mark.usefixtures("three_folds")
 def test_the_last_training_has_the_dev_texts_where_they_were_split_off(tmp_path, base, monkeypatch):
     seen = []
     train = fit_room.run_epochs
@@ -154,6 +155,7 @@ def test_the_baseline_has_what_the_model_had(tmp_path, base, monkeypatch, refit)
     assert "baseline" in outcome.systems
 
 
+@pytest.mark.usefixtures("three_folds")
 def test_every_text_is_judged_once_by_a_model_that_has_not_seen_it(tmp_path, base, monkeypatch):
     parts = []
     crossed = fit_room.cross_fit

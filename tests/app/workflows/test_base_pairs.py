@@ -163,6 +163,7 @@ def test_without_a_probe_the_linear_member_alone_says_what_the_base_knows(tmp_pa
 
 
 @pytest.mark.parametrize("task", ["pair", "pair-score"])
+@pytest.mark.usefixtures("three_folds")
 def test_how_many_pairs_say_who_learns_what_a_base_knows(task):
     from headwise.models.tasks import TASKS
     from headwise.models.tasks.task_settings import FEWEST

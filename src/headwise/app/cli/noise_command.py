@@ -18,7 +18,6 @@ from headwise.app.cli.flags import flag_values, section_flags
 from headwise.app.cli.path_checks import is_standard
 from headwise.app.cli.terminal import TerminalReporter
 from headwise.core.errors import ConfigError
-from headwise.data.readers.spreadsheet_dialect import SpreadsheetDialect
 
 _EXCERPT = 240  # characters shown of a text
 _COLUMNS = (
@@ -58,6 +57,7 @@ def noise(
     from headwise.app.output_checks import check_output_file
     from headwise.app.workflows.label_errors import noise_file  # with it comes torch
     from headwise.app.workflows.table_output import check_form, write_rows
+    from headwise.data.readers.spreadsheet_dialect import SpreadsheetDialect
 
     if output is not None and not is_standard(output):
         if output.suffix.lower() not in ("", ".csv", ".xlsx"):

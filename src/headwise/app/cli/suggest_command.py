@@ -19,7 +19,6 @@ from headwise.app.cli.path_checks import check_one_standard_input, is_standard
 from headwise.app.cli.predict_command import check_file
 from headwise.app.cli.terminal import TerminalReporter
 from headwise.core.config import JsonObject
-from headwise.data.readers.spreadsheet_dialect import SpreadsheetDialect
 
 if TYPE_CHECKING:
     from headwise.app.workflows.suggest_texts import Suggestion, Suggestions
@@ -60,6 +59,7 @@ def suggest(
     from headwise.app.workflows.suggest_texts import suggest_file
     from headwise.app.workflows.table_output import check_form, write_rows
     from headwise.artifacts import read_info
+    from headwise.data.readers.spreadsheet_dialect import SpreadsheetDialect
     from headwise.models.output_file import FORMATS, format_of, open_output
     from headwise.models.prediction_file import json_text
     from headwise.models.tasks import find_task
