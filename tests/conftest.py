@@ -119,8 +119,8 @@ def one_registry() -> None:
 @pytest.fixture(scope="session")
 def run_folder(tmp_path_factory) -> Path:
     """A folder of this run of the tests, which all its processes share."""
-    own = tmp_path_factory.getbasetemp()
-    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "shared"
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "shared"
     folder.mkdir(exist_ok=True)
     return folder
 

@@ -158,8 +158,8 @@ def test_nothing_but_two_tables_is_keyed_by_task():
                     tables.append(file)
             if isinstance(node, ast.Compare):
                 sides = [node.left, *node.comparators]
-                names = {own.value for own in sides if isinstance(own, ast.Constant)} & TASKS.keys()
-                if names and any("task" in ast.dump(own) for own in sides):
+                names = {side.value for side in sides if isinstance(side, ast.Constant)} & TASKS.keys()
+                if names and any("task" in ast.dump(side) for side in sides):
                     compared.append(f"{file}:{node.lineno}")
     assert sorted(tables) == [
         "data/items/item_types.py",

@@ -15,8 +15,10 @@ NOT_ASKED = {
 def test_the_oldest_libraries_that_are_allowed_are_tested():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"].values()
-    asked = "\n".join([*project["dependencies"], *(own for extra in extras for own in extra)])
-    least = dict(re.findall(r"^([\w-]+)>=([\d.]+)", asked, re.MULTILINE))
+    requirements = "\n".join(
+        [*project["dependencies"], *(requirement for extra in extras for requirement in extra)]
+    )
+    least = dict(re.findall(r"^([\w-]+)>=([\d.]+)", requirements, re.MULTILINE))
     pinned = (ROOT / "constraints-lowest.txt").read_text(encoding="utf-8")
     tested = dict(re.findall(r"^([\w-]+)==([\d.]+)$", pinned, re.MULTILINE))
     assert {"torch", "scipy", "spacy", "pytest"} <= least.keys()

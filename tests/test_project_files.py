@@ -19,7 +19,11 @@ def read(name: str) -> str:
 
 
 def test_python_versions_are_the_same_everywhere():
-    versions = {own.rpartition(" :: ")[2] for own in CLASSIFIERS if re.search(r":: 3\.\d+$", own)}
+    versions = {
+        classifier.rpartition(" :: ")[2]
+        for classifier in CLASSIFIERS
+        if re.search(r":: 3\.\d+$", classifier)
+    }
     matrix = re.search(r"python: \[(.*)\]", read(".github/workflows/ci.yml"))[1]
     assert set(re.findall(r"3\.\d+", matrix)) == versions
     wheels = re.findall(r"cp3(\d+)-\*", SETTINGS["tool"]["cibuildwheel"]["build"])

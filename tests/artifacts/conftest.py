@@ -37,10 +37,10 @@ def make_model() -> Callable[..., TextClassifierModel]:
         torch.manual_seed(seed)
         sizes = {"width": 8, "heads": 2, "head_size": 4, "layers": 2, "tree_fallback": "word", **settings}
         kind = ENCODERS[encoder][1]
-        known = {field.name for field in fields(kind)}
+        field_names = {field.name for field in fields(kind)}
         config = ModelConfig(
             words=WordConfig(vector_size=6),
-            encoder=kind(**{name: value for name, value in sizes.items() if name in known}),
+            encoder=kind(**{name: value for name, value in sizes.items() if name in field_names}),
             readout=readout or default_readout(kind),
             classifier=ClassifierConfig(hidden=5),
         )

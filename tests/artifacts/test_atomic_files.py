@@ -20,9 +20,9 @@ def test_what_has_the_name_stays_until_the_new_file_is_whole(tmp_path):
     path.write_text("old")
     with pytest.raises(KeyboardInterrupt):
         write(path, error=True)
-    assert [(own.name, own.read_text()) for own in tmp_path.iterdir()] == [("a.csv", "old")]
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("a.csv", "old")]
     write(path, error=False)
-    assert [(own.name, own.read_text()) for own in tmp_path.iterdir()] == [("a.csv", "new")]
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("a.csv", "new")]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs a device")

@@ -22,17 +22,17 @@ def test_there_is_one_of_each_task():
 
 def cells(path: Path) -> list[list[str | float]]:
     """What a file of predictions says, numbers as such."""
-    found = []
+    rows = []
     for line in path.read_text().splitlines():
         values = _flat(json.loads(line)) if path.suffix == ".jsonl" else line.split(",")
-        found.append([_number(value) for value in values])
-    return found
+        rows.append([_number(value) for value in values])
+    return rows
 
 
 def _flat(value) -> list:
     if isinstance(value, dict):
-        return [own for key, item in value.items() for own in (key, *_flat(item))]
-    return [own for item in value for own in _flat(item)] if isinstance(value, list) else [value]
+        return [leaf for key, item in value.items() for leaf in (key, *_flat(item))]
+    return [leaf for item in value for leaf in _flat(item)] if isinstance(value, list) else [value]
 
 
 def _number(value):
@@ -47,22 +47,22 @@ def test_it_says_what_it_said(task, tmp_path):
     folder = GOLDEN / task
     assert load_model(folder / "model").config.task == task
     new = next(folder.glob("new.*"))
-    said = next(folder.glob("said.*"), None)
-    if said is None:
-        found = evaluate_file(folder / "model", new).evaluation.to_json()
-        kept = json.loads((folder / "scores.json").read_text())
-        [measure] = {"bits_per_character", "perplexity"} & set(kept)
-        assert found[measure] == pytest.approx(kept[measure], rel=1e-4)
+    expected_file = next(folder.glob("said.*"), None)
+    if expected_file is None:
+        scores = evaluate_file(folder / "model", new).evaluation.to_json()
+        expected = json.loads((folder / "scores.json").read_text())
+        [measure] = {"bits_per_character", "perplexity"} & set(expected)
+        assert scores[measure] == pytest.approx(expected[measure], rel=1e-4)
         return
-    output = tmp_path / said.name
+    output = tmp_path / expected_file.name
     predict_file(folder / "model", new, output)
-    for own, kept in zip(cells(output), cells(said), strict=True):
-        assert [type(value) for value in own] == [type(value) for value in kept]
-        for value, wanted in zip(own, kept, strict=True):
-            if isinstance(wanted, float):
-                assert np.isclose(value, wanted, rtol=1e-3, atol=1e-3)
+    for row, expected in zip(cells(output), cells(expected_file), strict=True):
+        assert [type(value) for value in row] == [type(value) for value in expected]
+        for value, expected_value in zip(row, expected, strict=True):
+            if isinstance(expected_value, float):
+                assert np.isclose(value, expected_value, rtol=1e-3, atol=1e-3)
             else:
-                assert value == wanted
+                assert value == expected_value
 
 
 @pytest.mark.parametrize("history", [7, "epoch", [1], None])

@@ -139,11 +139,11 @@ def test_another_size_is_noticed(folder, name, change):
 
 @pytest.mark.parametrize("name", LOADED)
 def test_a_file_of_another_model_is_noticed(make_model, save, folder, tmp_path, name):
-    other = save(make_model(1, labels=("x", "z")), tmp_path / "other")
-    if (other / name).read_bytes() == (folder / name).read_bytes():
+    different = save(make_model(1, labels=("x", "z")), tmp_path / "other")
+    if (different / name).read_bytes() == (folder / name).read_bytes():
         assert name == "config.json"  # the same settings
         return
-    shutil.copy(other / name, folder / name)
+    shutil.copy(different / name, folder / name)
     refused_as("HW504", name, folder)
 
 
@@ -436,7 +436,7 @@ def test_bad_temperatures(forge, value):
 )
 @pytest.mark.parametrize("name", ["biases", "thresholds"])
 def test_bad_numbers_of_labels(forge, name, value):
-    folder = forge("calibration.json", lambda own: {**own, name: value})
+    folder = forge("calibration.json", lambda content: {**content, name: value})
     refused_as("HW510", f"calibration.json: {name} must be", folder)
 
 
@@ -579,9 +579,9 @@ def with_linear_model(folder: Path, classes: int = 2) -> Path:
 
 def test_a_linear_member_on_texts_is_saved(folder):
     saved = with_linear_model(folder)
-    one, other = load_model(saved), load_model(saved)
+    one, second = load_model(saved), load_model(saved)
     texts = ["a green apple", "", "red plums"]
-    np.testing.assert_array_equal(one.predict_proba(texts), other.predict_proba(texts))
+    np.testing.assert_array_equal(one.predict_proba(texts), second.predict_proba(texts))
     assert (
         one.linear_share,
         one.config.linear_model.words > 0,
@@ -625,8 +625,8 @@ def many_labels(make_model, save) -> Path:
 
 def test_a_linear_member_of_many_labels_is_saved(many_labels):
     model = load_model(many_labels)
-    kept = model.config.linear_model.kept
-    assert 0 < kept == len(model.linear_model.weights) < model.linear_model.tables.features * 40 / 2
+    retained = model.config.linear_model.kept
+    assert 0 < retained == len(model.linear_model.weights) < model.linear_model.tables.features * 40 / 2
     assert model.linear_model(["apples7"]).argmax() == 7
 
 
@@ -642,19 +642,19 @@ def test_weights_of_labels_or_features_that_are_not_there(many_labels, sign, nam
     refused_as("HW509", name, many_labels)
 
 
-@pytest.mark.parametrize("kept", [0, 1, 10**7, 1 << 25, -1])
-def test_another_number_of_kept_weights(many_labels, sign, kept):
+@pytest.mark.parametrize("count", [0, 1, 10**7, 1 << 25, -1])
+def test_another_number_of_kept_weights(many_labels, sign, count):
     path = many_labels / "config.json"
     config = json.loads(path.read_text())
-    config["model"]["linear_model"]["kept"] = kept
+    config["model"]["linear_model"]["kept"] = count
     path.write_text(json.dumps(config))
     sign(many_labels)
     assert refused(many_labels).code in ("HW507", "HW509")
 
 
 def test_a_model_is_no_folder():
-    for given in (torch.nn.Linear(1, 1), None):
+    for value in (torch.nn.Linear(1, 1), None):
         for read in (load_model, read_info):
             with pytest.raises(StoreError, match=r"is not a folder.*save_model") as caught:
-                read(given)
+                read(value)
             assert caught.value.code == "HW501"

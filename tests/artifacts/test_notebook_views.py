@@ -20,16 +20,16 @@ METRICS = {
 }
 
 
-def said(html: str) -> str:
+def plain_text(html: str) -> str:
     return unescape(re.sub(r"<style>.*?</style>|<[^>]*>", " ", html, flags=re.S))
 
 
 def test_what_is_known_stands_there(make_model):
     html = model_html(make_model(labels=(NASTY, "plain")), ModelInfo({"data": DATA, "metrics": METRICS}))
-    for own in ("text classifier", "2 labels", NASTY, "plain", "12,345 train, 100 test", "87.5 %"):
-        assert own in said(html)
-    assert "80.0 – 92.5 %" in said(html)
-    assert "+1.6 points" in said(html)
+    for phrase in ("text classifier", "2 labels", NASTY, "plain", "12,345 train, 100 test", "87.5 %"):
+        assert phrase in plain_text(html)
+    assert "80.0 – 92.5 %" in plain_text(html)
+    assert "+1.6 points" in plain_text(html)
     assert "<script" not in html
 
 
@@ -44,7 +44,7 @@ def test_a_loaded_model_shows_the_folder_that_it_came_from(make_model, tmp_path)
     save_model(make_model(), tmp_path / "m", data=DATA, training={}, metrics=METRICS)
     model = load_model(tmp_path / "m")
     assert "87.5 %" in model._repr_html_()
-    other = METRICS | {"test": SCORES | {"accuracy": 0.1}}
-    save_model(make_model(), tmp_path / "m", data=DATA, training={}, metrics=other)
+    metrics = METRICS | {"test": SCORES | {"accuracy": 0.1}}
+    save_model(make_model(), tmp_path / "m", data=DATA, training={}, metrics=metrics)
     assert "12,345 train" in model._repr_html_()
     assert "10.0 %" not in model._repr_html_()  # those of another model

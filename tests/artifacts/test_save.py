@@ -151,10 +151,10 @@ for folder in sys.argv[1:]:
 
 def test_half_precision(make_model, save, tmp_path):
     model = make_model(width=64)
-    whole, half = save(model), save(model, tmp_path / "half", dtype="float16")
+    full, half = save(model), save(model, tmp_path / "half", dtype="float16")
     stored = load_file(half / "model.safetensors")
     assert {tensor.dtype for tensor in stored.values()} == {torch.float16}
-    size = (whole / "model.safetensors").stat().st_size
+    size = (full / "model.safetensors").stat().st_size
     assert (half / "model.safetensors").stat().st_size < 0.6 * size
     loaded = load_model(half)
     assert {p.dtype for p in loaded.parameters()} == {torch.float32}

@@ -68,8 +68,8 @@ def test_every_type():
 
 
 def test_numbers_of_numpy_are_numbers():
-    given = {"whole": np.int64(3), "number": np.float32(0.5), "flag": np.True_, "text_name": np.str_("y")}
-    got = from_dict(Outer, {**given, "numbers": [np.int8(1)], "perhaps": np.uint8(4)})
+    values = {"whole": np.int64(3), "number": np.float32(0.5), "flag": np.True_, "text_name": np.str_("y")}
+    got = from_dict(Outer, {**values, "numbers": [np.int8(1)], "perhaps": np.uint8(4)})
     assert got == Outer(3, 0.5, True, "y", numbers=(1,), perhaps=4)
     assert json.dumps(to_dict(got)) == json.dumps(
         to_dict(Outer(3, 0.5, True, "y", numbers=(1,), perhaps=4))
@@ -292,13 +292,13 @@ def test_differences_are_told_setting_by_setting():
 def test_of_many_differences_task_and_data_come_first():
     settings = {f"a{number}": number for number in range(9)}
     saved = {"a": settings, "texts": {"train": "f" * 64}, "model": {"task": "tag"}}
-    told = differences(saved, {"texts": {"train": "0" * 64}, "model": {"task": "pair"}})
-    first, second, *others = told.split("; ")
+    message = differences(saved, {"texts": {"train": "0" * 64}, "model": {"task": "pair"}})
+    first, second, *more = message.split("; ")
     assert first == "model.task was 'tag' and is now 'pair'"
     assert second == "texts.train was 'ffffffff...' and is now '00000000...'"
-    assert (len(others), others[-1]) == (5, "and 5 more")
+    assert (len(more), more[-1]) == (5, "and 5 more")
 
 
 def test_of_fingerprints_in_a_list_stands_the_beginning():
-    told = differences({"data": ["0" * 64, "b"]}, {"data": ["1" * 64, "b"]})
-    assert told == "data was ['00000000...', 'b'] and is now ['11111111...', 'b']"
+    message = differences({"data": ["0" * 64, "b"]}, {"data": ["1" * 64, "b"]})
+    assert message == "data was ['00000000...', 'b'] and is now ['11111111...', 'b']"

@@ -32,8 +32,8 @@ print(told, held[-1] - held[0])
 def test_products_of_many_sizes_do_not_fill_the_memory():
     """Two programs of oneDNN for each size were kept, a hundred thousand bytes and more."""
     done = subprocess.run([sys.executable, "-c", HELD], capture_output=True, text=True, check=True)
-    told, grown = done.stdout.split()
-    assert told == "True"
+    output, grown = done.stdout.split()
+    assert output == "True"
     assert int(grown) < 2e7
 
 

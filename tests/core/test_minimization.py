@@ -41,8 +41,8 @@ def quadratic(curvatures: np.ndarray, center: np.ndarray):
 def test_a_stretched_bowl():
     center = np.linspace(-2, 3, 12)
     cost = quadratic(np.geomspace(1, 1e3, 12), center)
-    found = minimize_smooth(cost, np.zeros(12), iterations=200, slope=1e-7, decrease=0.0)
-    np.testing.assert_allclose(found, center, atol=1e-6)
+    minimum = minimize_smooth(cost, np.zeros(12), iterations=200, slope=1e-7, decrease=0.0)
+    np.testing.assert_allclose(minimum, center, atol=1e-6)
 
 
 def test_a_curved_valley():
@@ -51,16 +51,16 @@ def test_a_curved_valley():
         gradient = np.array([-400 * x[0] * bend - 2 * (1 - x[0]), 200 * bend])
         return float(100 * bend**2 + (1 - x[0]) ** 2), gradient
 
-    found = minimize_smooth(rosenbrock, np.array([-1.2, 1.0]), iterations=200, slope=1e-8, decrease=0.0)
-    np.testing.assert_allclose(found, [1, 1], atol=1e-6)
+    minimum = minimize_smooth(rosenbrock, np.array([-1.2, 1.0]), iterations=200, slope=1e-8, decrease=0.0)
+    np.testing.assert_allclose(minimum, [1, 1], atol=1e-6)
 
 
 @pytest.mark.parametrize("size", [1e-8, 1.0, 1e8])
 def test_the_first_step_may_be_much_too_long_or_too_short(size):
     center = size * np.array([1.0, -2.0, 0.5])
     cost = quadratic(np.full(3, 1 / size**2), center)
-    found = minimize_smooth(cost, np.zeros(3), iterations=60, slope=0.0, decrease=1e-14)
-    np.testing.assert_allclose(found / size, center / size, atol=1e-4)
+    minimum = minimize_smooth(cost, np.zeros(3), iterations=60, slope=0.0, decrease=1e-14)
+    np.testing.assert_allclose(minimum / size, center / size, atol=1e-4)
 
 
 def test_a_start_at_the_minimum_and_no_variables():
@@ -71,8 +71,8 @@ def test_a_start_at_the_minimum_and_no_variables():
 
 def test_few_iterations_end_lower_than_they_begin():
     cost = quadratic(np.geomspace(1, 1e4, 30), np.arange(30.0))
-    found = minimize_smooth(cost, np.zeros(30), iterations=3)
-    assert cost(found)[0] < cost(np.zeros(30))[0]
+    minimum = minimize_smooth(cost, np.zeros(30), iterations=3)
+    assert cost(minimum)[0] < cost(np.zeros(30))[0]
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -88,11 +88,11 @@ def test_bounds_of_a_convex_function(seed):
         value = 0.5 * (x - center) @ slopes + soft.sum()
         return float(value), slopes + chance, hessian + np.diag(chance * (1 - chance))
 
-    found = minimize_bounded(cost, np.full(3, 0.3), -0.5, 0.5)
+    minimum = minimize_bounded(cost, np.full(3, 0.3), -0.5, 0.5)
     expected = minimize(lambda x: cost(x)[:2], np.full(3, 0.3), jac=True, bounds=[(-0.5, 0.5)] * 3)
-    assert np.all((found >= -0.5) & (found <= 0.5))
-    assert cost(found)[0] <= expected.fun + 1e-9
-    np.testing.assert_allclose(found, expected.x, atol=1e-3)
+    assert np.all((minimum >= -0.5) & (minimum <= 0.5))
+    assert cost(minimum)[0] <= expected.fun + 1e-9
+    np.testing.assert_allclose(minimum, expected.x, atol=1e-3)
 
 
 def test_bounds_of_a_flat_function():

@@ -98,7 +98,7 @@ def test_threads_are_those_of_torch_where_it_is_loaded(monkeypatch):
 def blas_threads():
     from threadpoolctl import threadpool_info
 
-    return [own["num_threads"] for own in threadpool_info() if own["user_api"] == "blas"]
+    return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
 
 
 def test_matrices_are_multiplied_by_one_thread():

@@ -120,9 +120,9 @@ def run_console(content: str) -> None:
     commands = re.split(r"^\$ ", content, flags=re.MULTILINE)[1:]
     for command in commands:
         line, _, expected = command.partition("\n")
-        code, found = call(line) if PIPED.fullmatch(line) else shell(line)
-        assert code in (0, 1), found
-        assert re.fullmatch(pattern(expected), plain(found)), f"$ {line}\n{found}"
+        code, output = call(line) if PIPED.fullmatch(line) else shell(line)
+        assert code in (0, 1), output
+        assert re.fullmatch(pattern(expected), plain(output)), f"$ {line}\n{output}"
 
 
 def call(line: str) -> tuple[int, str]:
@@ -130,14 +130,14 @@ def call(line: str) -> tuple[int, str]:
     what goes into the file aside."""
     feed, command, target = PIPED.fullmatch(line).groups()
     fed = io.BytesIO(shell(feed)[1].encode() if feed else b"")
-    out, told = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in "oe")
-    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out if target else told):
+    out, captured = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in "oe")
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out if target else captured):
         patch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(fed)))
-        with contextlib.redirect_stderr(told):
+        with contextlib.redirect_stderr(captured):
             code = main(shlex.split(command)[1:])
     if target:
         Path(target).write_bytes(out.buffer.getvalue())
-    return code, told.buffer.getvalue().decode()
+    return code, captured.buffer.getvalue().decode()
 
 
 def shell(line: str) -> tuple[int, str]:
@@ -155,15 +155,15 @@ def plain(text: str) -> str:
 def pattern(expected: str) -> str:
     """A regular expression for an expected output: `...` stands for anything, alone for any lines."""
     lines = [re.escape(line).replace(r"\.\.\.", ".*") for line in plain(expected).splitlines()]
-    return re.sub(r"(?:^|\n)\.\*(?=\n|$)", lambda found: r"(?:(?:^|\n).*)*?", "\n".join(lines))
+    return re.sub(r"(?:^|\n)\.\*(?=\n|$)", lambda match: r"(?:(?:^|\n).*)*?", "\n".join(lines))
 
 
 def test_the_comparison_can_fail():
     assert re.fullmatch(pattern("a 12\n...\nend"), plain("a  3.5\nx\ny\nend\n"))
     assert re.fullmatch(pattern("a\n...\nend\n..."), plain("a\nend\n"))
     assert re.fullmatch(pattern("a ... z"), plain("a b z"))
-    for other in ("b 1\nend", "a 1\nend\nmore", "a 1 b\nend", ""):
-        assert not re.fullmatch(pattern("a 12\n...\nend"), plain(other))
+    for text in ("b 1\nend", "a 1\nend\nmore", "a 1 b\nend", ""):
+        assert not re.fullmatch(pattern("a 12\n...\nend"), plain(text))
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -236,11 +236,11 @@ def test_tables_from_the_code_are_up_to_date(page, with_tables):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_nothing_is_still_to_be_written(page):
-    own = BLOCK.sub("", read(page))
+    prose = BLOCK.sub("", read(page))
     assert not re.findall(
-        r"(?i:not measured yet)|^[A-Z]{3,}$|\b(?:TODO|TBD|FIXME|XXX)\b", own, re.MULTILINE
+        r"(?i:not measured yet)|^[A-Z]{3,}$|\b(?:TODO|TBD|FIXME|XXX)\b", prose, re.MULTILINE
     )
-    for name, content in re.findall(r"<!-- table: ([^\n>]+) -->\n(.*?)<!-- end -->", own, re.DOTALL):
+    for name, content in re.findall(r"<!-- table: ([^\n>]+) -->\n(.*?)<!-- end -->", prose, re.DOTALL):
         assert len(re.findall(r"^\|", content, re.MULTILINE)) > 2, f"the table {name} is empty"
 
 
@@ -300,9 +300,9 @@ def test_flags_exist(capsys, monkeypatch):
     main(["--help-all"])
     for command in COMMANDS:
         main([command, "--help-all"])
-    own = [path for folder in ("benchmarks", "fuzz") for path in (PROJECT / folder).rglob("*.py")]
-    scripts = "".join(path.read_text(encoding="utf-8") for path in own)
-    known = set(re.findall(r"--[a-z][\w.-]*", capsys.readouterr().out + scripts)) | {
+    paths = [path for folder in ("benchmarks", "fuzz") for path in (PROJECT / folder).rglob("*.py")]
+    scripts = "".join(path.read_text(encoding="utf-8") for path in paths)
+    flags = set(re.findall(r"--[a-z][\w.-]*", capsys.readouterr().out + scripts)) | {
         "--help",
         "--help-all",
         "--no-deps",  # of pip, as the next two
@@ -316,4 +316,4 @@ def test_flags_exist(capsys, monkeypatch):
         "--build-arg",
     }
     used = {flag for page in PAGES for flag in re.findall(r"(?<![\w<!-])--[a-z][\w.-]*", read(page))}
-    assert used <= known
+    assert used <= flags

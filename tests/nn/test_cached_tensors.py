@@ -13,8 +13,8 @@ from headwise.nn.torch_modes import cacheable_tensors
 
 def test_apart_from_inference_mode():
     with torch.inference_mode(), cacheable_tensors():
-        kept = torch.ones(3)
-    assert not kept.is_inference()
+        tensor = torch.ones(3)
+    assert not tensor.is_inference()
     with torch.inference_mode():
         with cacheable_tensors():
             pass
@@ -22,19 +22,19 @@ def test_apart_from_inference_mode():
 
 
 def test_apart_from_transforms():
-    kept = []
+    tensors = []
 
     def cube(x):
         with cacheable_tensors():
-            kept.append(torch.arange(3.0))
-        return (x**3 * kept[-1]).sum()
+            tensors.append(torch.arange(3.0))
+        return (x**3 * tensors[-1]).sum()
 
     x = torch.tensor([1.0, 2.0, 3.0])
-    found = torch.func.jacrev(torch.func.jacrev(cube))(x)
-    torch.testing.assert_close(found, torch.diag(6 * x * torch.arange(3.0)))
-    for own in kept:  # as any other tensor, also in the next transform
-        assert torch.func.grad(lambda x, own=own: (x * own).sum())(x).tolist() == [0.0, 1.0, 2.0]
-        assert not is_functorch_wrapped_tensor(own)
+    derivative = torch.func.jacrev(torch.func.jacrev(cube))(x)
+    torch.testing.assert_close(derivative, torch.diag(6 * x * torch.arange(3.0)))
+    for tensor in tensors:  # as any other tensor, also in the next transform
+        assert torch.func.grad(lambda x, tensor=tensor: (x * tensor).sum())(x).tolist() == [0.0, 1.0, 2.0]
+        assert not is_functorch_wrapped_tensor(tensor)
 
 
 def test_what_torch_export_makes_is_not_kept_beyond_its_batch():
@@ -47,6 +47,6 @@ def test_what_torch_export_makes_is_not_kept_beyond_its_batch():
 
     sums, x = Sums(), torch.ones(1)
     torch.export.export(sums, (x,), strict=False)
-    wanted = 43 + 1 + distance_sinusoids(37, 6, torch.float64, x.device).sum()
-    assert sums(x).item() == pytest.approx(wanted.item(), abs=1e-4)
+    expected = 43 + 1 + distance_sinusoids(37, 6, torch.float64, x.device).sum()
+    assert sums(x).item() == pytest.approx(expected.item(), abs=1e-4)
     assert partition_graph(Layout([4, 2, 37]), 3, 2, False).context.visible.any(1).all()

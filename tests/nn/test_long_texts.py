@@ -68,7 +68,7 @@ def new(task: str, **windows):
     return model.eval()
 
 
-def some(sizes=(40, 0, 1, 15, 9)) -> list[str]:
+def sample_texts(sizes=(40, 0, 1, 15, 9)) -> list[str]:
     random = np.random.default_rng(0)
     return [" ".join(random.choice(WORDS, size)) for size in sizes]
 
@@ -79,7 +79,7 @@ def says(model, texts: list[str]) -> np.ndarray:
             return model.scores(model.features.encode(texts))
         case "pair":
             return model.predict_proba(
-                [(text, other) for text, other in zip(texts, texts[::-1], strict=True)]
+                [(text, second) for text, second in zip(texts, texts[::-1], strict=True)]
             )
         case "tag":
             sentences = [TaggedSentence(tuple(text.split()), ()) for text in texts]
@@ -90,17 +90,17 @@ def says(model, texts: list[str]) -> np.ndarray:
 
 @pytest.mark.parametrize("task", TASKS)
 def test_windows_are_exact_in_every_task_where_no_head_sees_further(task):
-    whole = says(new(task, words=0), some())
-    assert np.ptp(whole) > 1e-3
-    np.testing.assert_allclose(says(new(task, words=14, overlap=8), some()), whole, atol=1e-6)
-    assert np.abs(says(new(task, words=8, overlap=0), some()) - whole).max() > 1e-5
-    np.testing.assert_array_equal(says(new(task, words=40), some()), whole)
+    complete = says(new(task, words=0), sample_texts())
+    assert np.ptp(complete) > 1e-3
+    np.testing.assert_allclose(says(new(task, words=14, overlap=8), sample_texts()), complete, atol=1e-6)
+    assert np.abs(says(new(task, words=8, overlap=0), sample_texts()) - complete).max() > 1e-5
+    np.testing.assert_array_equal(says(new(task, words=40), sample_texts()), complete)
 
 
 @pytest.mark.parametrize("task", TASKS)
 def test_training_reaches_everything(task):
     model = new(task, words=8, overlap=2).train()
-    texts = model.features.encode(some((20, 8)))
+    texts = model.features.encode(sample_texts((20, 8)))
     batch = batch_of(texts)
     out = model(batch)
     (out.values if task == "tag" else out).square().sum().backward()
@@ -111,32 +111,32 @@ def test_training_reaches_everything(task):
 
 @pytest.mark.parametrize("task", ["classify", "multi-label", "regress", "pair"])
 def test_cut_short_only_on_request_and_counted(task):
-    model, texts = new(task, words=10, long="truncate"), some()
+    model, texts = new(task, words=10, long="truncate"), sample_texts()
     short = [" ".join(text.split()[:10]) for text in texts]
     np.testing.assert_array_equal(says(model, texts), says(model, short))
     assert [text.cut for text in model.features.encode(texts)] == [30, 0, 0, 5, 0]
     match task:
         case "classify":
-            found = evaluate_labels(model, texts, np.zeros(5, int))
+            evaluation = evaluate_labels(model, texts, np.zeros(5, int))
         case "regress":
-            found = evaluate_numbers(model, texts, np.arange(5.0))
+            evaluation = evaluate_numbers(model, texts, np.arange(5.0))
         case "pair":
-            pairs = [Pair(one, other) for one, other in zip(texts, texts[::-1], strict=True)]
+            pairs = [Pair(one, second) for one, second in zip(texts, texts[::-1], strict=True)]
             assert evaluate_labels(model, pairs, np.zeros(5, int)).reading.cut_texts == 4
             return
         case _:
             from headwise.models.label_evaluation import evaluate_multi_label
 
-            found = evaluate_multi_label(model, texts, np.zeros((5, 3), bool))
-    assert (found.reading.cut_texts, found.to_json()["cut_texts"]) == (2, 2)
+            evaluation = evaluate_multi_label(model, texts, np.zeros((5, 3), bool))
+    assert (evaluation.reading.cut_texts, evaluation.to_json()["cut_texts"]) == (2, 2)
 
 
 def test_refused_on_request():
     model = new("classify", words=15, long="error")
     with pytest.raises(HeadwiseError, match="40 words, but the model reads at most 15") as raised:
-        model.predict_proba(some())
+        model.predict_proba(sample_texts())
     assert raised.value.code == "HW226"
-    assert len(model.predict_proba(some()[1:])) == 4
+    assert len(model.predict_proba(sample_texts()[1:])) == 4
 
 
 def test_what_cannot_be_cut():
@@ -155,12 +155,12 @@ def test_in_the_folder(tmp_path):
     assert "5,000 (longer texts are cut short)" in (tmp_path / "README.md").read_text()
     assert (loaded.window, loaded.features.most(), loaded.features.cut) == ((5_000, 3), 5_000, True)
     learned = replace(BANDED, priors=(), positions="learned", max_positions=30)
-    other = TextClassifierModel(
+    different = TextClassifierModel(
         replace(config("classify"), encoder=learned), Vocabulary.build([WORDS]), ["a", "b"]
     )
-    save_model(other, tmp_path / "other", data={}, training={}, metrics={})
+    save_model(different, tmp_path / "other", data={}, training={}, metrics={})
     assert load_model(tmp_path / "other").window == (30, 3)
-    assert len(load_model(tmp_path / "other").predict_proba(some())) == 5
+    assert len(load_model(tmp_path / "other").predict_proba(sample_texts())) == 5
 
 
 @pytest.mark.parametrize("task", ["classify", "multi-label", "regress", "pair"])
@@ -169,7 +169,7 @@ def test_what_is_cut_off_reaches_no_linear_model(task):
     texts = ["w1  w2, w3 w4 w5", "w1 w2", "", "w1 w2 w3"]
     items = [Pair(text, text) for text in texts] if task == "pair" else texts
     read = model.texts_of(model.encoded(items))
-    first = [own[0] if task == "pair" else own for own in read]
+    first = [text[0] if task == "pair" else text for text in read]
     assert first == ["w1  w2,", "w1 w2", "", "w1 w2 w3"]
     if task == "pair":
-        assert read == [(own, own) for own in first]
+        assert read == [(text, text) for text in first]

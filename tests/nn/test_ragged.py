@@ -79,7 +79,7 @@ def test_layout_rejects_impossible_lengths():
 
 def test_heads_stay_with_their_texts():
     layout = Layout([3, 0, 1], heads=[torch.tensor([2, 0, 2]), torch.zeros(0), torch.tensor([0])])
-    assert [own.tolist() for own in layout.select([2, 0]).heads or ()] == [[0], [2, 0, 2]]
+    assert [heads.tolist() for heads in layout.select([2, 0]).heads or ()] == [[0], [2, 0, 2]]
     with pytest.raises(ValueError, match=r"heads of \[1\] words do not fit \[2\]"):
         Layout([2], heads=[torch.tensor([0])])
 
@@ -88,9 +88,9 @@ def test_trees_stay_with_their_texts():
     trees = [torch.arange(9).view(3, 3), torch.zeros(0, 0, dtype=torch.int64), torch.ones(1, 1).long()]
     batch = Ragged(torch.randn(4, 2), Layout([3, 0, 1], trees=trees))
     assert all(torch.equal(a, b) for a, b in zip(batch.layout.trees or (), trees, strict=True))
-    some = batch[[2, 0]].layout.trees
-    assert some is not None
-    assert [tree.tolist() for tree in some] == [[[1]], trees[0].tolist()]
+    selected = batch[[2, 0]].layout.trees
+    assert selected is not None
+    assert [tree.tolist() for tree in selected] == [[[1]], trees[0].tolist()]
     longer = batch.prepend(torch.zeros(2))
     assert longer.layout.trees is not None
     assert longer.layout.trees[0].tolist() == [[0, 0, 0, 0], [0, 0, 1, 2], [0, 3, 4, 5], [0, 6, 7, 8]]
@@ -110,12 +110,17 @@ def tree_of(text: int, start: int, stop: int) -> Tensor:
 
 @pytest.mark.parametrize("trees", [tree_of, [tree_of(text, 0, 3) for text in range(3)]])
 def test_some_texts_can_be_pickled_with_their_trees(trees):
-    some = Ragged(torch.randn(9, 2), Layout([3, 3, 3], trees=trees))[[2, 0]]
-    for batch in (some, some[[1]], pickle.loads(pickle.dumps(some)), pickle.loads(pickle.dumps(some[[1]]))):
+    selected = Ragged(torch.randn(9, 2), Layout([3, 3, 3], trees=trees))[[2, 0]]
+    for batch in (
+        selected,
+        selected[[1]],
+        pickle.loads(pickle.dumps(selected)),
+        pickle.loads(pickle.dumps(selected[[1]])),
+    ):
         assert batch.layout.trees is not None
-        wanted = [20, 0] if len(batch) == 2 else [0]
-        assert [int(tree[0, 0]) for tree in batch.layout.trees] == wanted
-        assert batch.layout.tree(0, 1, 3).tolist() == tree_of(wanted[0] // 10, 1, 3).tolist()
+        expected = [20, 0] if len(batch) == 2 else [0]
+        assert [int(tree[0, 0]) for tree in batch.layout.trees] == expected
+        assert batch.layout.tree(0, 1, 3).tolist() == tree_of(expected[0] // 10, 1, 3).tolist()
 
 
 @pytest.mark.parametrize("shapes", [[(3, 3)], [(3, 3), (0, 0), (1, 1)], [(3, 3), (1, 2)], [(3,), (1, 1)]])
@@ -152,12 +157,12 @@ def test_constructors_agree(lengths, tail):
     batch = ragged_of(lengths, tail)
     texts = texts_of(batch)
     offsets = torch.tensor([0, *np.cumsum(lengths, dtype=int)])
-    others = [Ragged.from_padded(*batch.to_padded())]
+    rebuilt = [Ragged.from_padded(*batch.to_padded())]
     if texts:
-        others.append(Ragged.from_list(texts))
-    for other in others:
-        assert other.layout.sizes == batch.layout.sizes
-        assert torch.equal(other.values, batch.values)
+        rebuilt.append(Ragged.from_list(texts))
+    for copy in rebuilt:
+        assert copy.layout.sizes == batch.layout.sizes
+        assert torch.equal(copy.values, batch.values)
     assert len(batch) == len(lengths)
     assert all(torch.equal(a, b) for a, b in zip(batch, texts, strict=True))
     assert torch.equal(batch.offsets, offsets)
@@ -227,7 +232,7 @@ def test_constructor_errors():
 
 
 @pytest.mark.parametrize(
-    ("which", "expected"),
+    ("selection", "expected"),
     [
         (slice(None), [0, 1, 2, 3]),
         (slice(1, 3), [1, 2]),
@@ -250,10 +255,10 @@ def test_constructor_errors():
         ([torch.tensor(True), torch.tensor(False), torch.tensor(False), torch.tensor(True)], [0, 3]),
     ],
 )
-def test_some_texts(which, expected):
+def test_some_texts(selection, expected):
     batch = ragged_of([3, 0, 1, 5])
     texts = texts_of(batch)
-    picked = batch[which]
+    picked = batch[selection]
     assert picked.layout.sizes == tuple(len(texts[t]) for t in expected)
     assert picked.values.shape[1:] == batch.values.shape[1:]
     assert all(torch.equal(a, texts[t]) for a, t in zip(picked, expected, strict=True))
@@ -267,10 +272,10 @@ def test_one_text(kind):
         assert torch.equal(batch[kind(t - 4)], text)
 
 
-@pytest.mark.parametrize("which", [4, -5, [0, 4], torch.tensor([-5]), [True], torch.tensor([True] * 5)])
-def test_no_such_text(which):
+@pytest.mark.parametrize("selection", [4, -5, [0, 4], torch.tensor([-5]), [True], torch.tensor([True] * 5)])
+def test_no_such_text(selection):
     with pytest.raises(IndexError):
-        ragged_of([3, 0, 1, 5])[which]
+        ragged_of([3, 0, 1, 5])[selection]
 
 
 # prepend and split
@@ -348,13 +353,13 @@ def test_a_poisoned_text_spoils_only_itself(reduction, poison):
     clean = ragged_of([2, 0, 3, 1])
     spoilt = clean.with_values(clean.values.clone())
     spoilt.values[2:5] = poison
-    wanted, got = (getattr(batch, reduction)() for batch in (clean, spoilt))
+    expected, got = (getattr(batch, reduction)() for batch in (clean, spoilt))
     keep = [0, 1, 3]
     if reduction == "softmax":
-        wanted, got = wanted[keep].values, got[keep].values
+        expected, got = expected[keep].values, got[keep].values
     else:
-        wanted, got = wanted[keep], got[keep]
-    assert torch.equal(wanted, got)
+        expected, got = expected[keep], got[keep]
+    assert torch.equal(expected, got)
 
 
 @pytest.mark.parametrize("lengths", LENGTHS)

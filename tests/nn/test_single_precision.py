@@ -20,12 +20,12 @@ class Single(torch.Tensor):
 
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):
-        found = super().__torch_function__(func, types, args, kwargs or {})
+        result = super().__torch_function__(func, types, args, kwargs or {})
         if func is torch.Tensor.cpu:
-            return found.as_subclass(torch.Tensor)
-        if isinstance(found, cls) and found.dtype == torch.float64:
+            return result.as_subclass(torch.Tensor)
+        if isinstance(result, cls) and result.dtype == torch.float64:
             raise TypeError("there is no float64 on this device")
-        return found
+        return result
 
 
 @pytest.fixture
@@ -34,10 +34,10 @@ def single(monkeypatch):
 
     def move(model: nn.Module, *_) -> nn.Module:
         for module in model.modules():
-            for name, own in module._parameters.items():
-                if own is not None and not isinstance(own, Single):
-                    moved = own.detach().as_subclass(Single)
-                    module._parameters[name] = nn.Parameter(moved, requires_grad=own.requires_grad)
+            for name, parameter in module._parameters.items():
+                if parameter is not None and not isinstance(parameter, Single):
+                    moved = parameter.detach().as_subclass(Single)
+                    module._parameters[name] = nn.Parameter(moved, requires_grad=parameter.requires_grad)
         return model
 
     monkeypatch.setattr(nn.Module, "to", move)
@@ -47,16 +47,16 @@ def single(monkeypatch):
 @pytest.mark.parametrize("kind", [TextClassifier, PairClassifier])
 def test_texts_and_pairs_are_learnt_and_explained(single, kind, base):
     items = TEXTS if kind is TextClassifier else [(text, "good") for text in TEXTS]
-    own = kind(recipe={**SMALL, "base": {"name": base}}, epochs=1).fit(items, LABELS)
-    assert all(isinstance(weights, Single) for weights in own.model_.parameters())
-    assert own.explain(items[:2])
+    estimator = kind(recipe={**SMALL, "base": {"name": base}}, epochs=1).fit(items, LABELS)
+    assert all(isinstance(weights, Single) for weights in estimator.model_.parameters())
+    assert estimator.explain(items[:2])
 
 
 def test_tags_are_learnt(single):
     words = [text.split() for text in TEXTS]
     tags = [["B-N" if side else "O", "I-N" if side else "O", "O", "O", "O"] for side in SIDES]
-    own = TextTagger(recipe={**SMALL, "base": {"name": "none"}}, epochs=1).fit(words, tags)
-    assert np.isfinite(own.score(words, tags))
+    tagger = TextTagger(recipe={**SMALL, "base": {"name": "none"}}, epochs=1).fit(words, tags)
+    assert np.isfinite(tagger.score(words, tags))
 
 
 @pytest.mark.parametrize("task", ["language-model", "masked-words"])

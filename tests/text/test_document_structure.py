@@ -83,7 +83,7 @@ def test_marks_of_any_text(text):
     spans = get_tokenizer("whitespace").spans(text)
     marks = word_marks(BOTH, text, spans)
     for mark in marks.values():
-        steps = [later - earlier for earlier, later in zip(mark.tolist(), mark.tolist()[1:], strict=False)]
+        steps = [later - before for before, later in zip(mark.tolist(), mark.tolist()[1:], strict=False)]
         assert set(steps) <= {0, 1}
         assert mark[:1].tolist() in ([], [0])
     sentence, paragraph = marks["sentence"].tolist(), marks["paragraph"].tolist()

@@ -20,8 +20,8 @@ def features(most: int = 0, *, cut: bool = False) -> TextFeatures:
 
 def same(first, second) -> bool:
     return len(first) == len(second) and all(
-        one.words.tolist() == other.words.tolist() and (one.text, one.cut) == (other.text, other.cut)
-        for one, other in zip(first, second, strict=True)
+        one.words.tolist() == copy.words.tolist() and (one.text, one.cut) == (copy.text, copy.cut)
+        for one, copy in zip(first, second, strict=True)
     )
 
 
@@ -49,12 +49,12 @@ def test_parts_of_them_and_further_ones(on_demand):
     assert isinstance(many, OnDemandTexts)
     numbers = np.array([13, 2, 6, 41, 40])
     part, expected = subset_of(many, numbers), subset_of(listed, numbers)
-    for one, other in (
+    for one, second in (
         (many, listed),
         (part, expected),
         (items_at(many, [41, 0]), items_at(listed, [41, 0])),
     ):
-        assert same(one, other)
+        assert same(one, second)
     assert isinstance(part, OnDemandTexts)
     assert part.texts == [text.text for text in expected]
     np.testing.assert_array_equal(lengths_of(part), lengths_of(expected))

@@ -45,8 +45,8 @@ def test_words_are_those_of_the_tokenizer(reader: TextReader, items: list[str]):
         assert len(read) == len(items)
         pieces = [read.lexicon.pieces[piece] for piece in read.pieces]
         texts_of_pieces = np.split(np.array(pieces, dtype=object), read.piece_ends[1:-1])
-        for text, own in zip(items, texts_of_pieces, strict=False):
-            assert " ".join(own).split() == reader.tokenizer.normalize(text).split()
+        for text, words in zip(items, texts_of_pieces, strict=False):
+            assert " ".join(words).split() == reader.tokenizer.normalize(text).split()
 
 
 def test_memory_is_bounded(monkeypatch):

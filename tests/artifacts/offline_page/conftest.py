@@ -181,9 +181,9 @@ def answers_of(tmp_path) -> Callable[[str, Sequence[str]], tuple[Answers, str]]:
         done = in_chromium(page.replace("</body>", probe), tmp_path)
         body = re.search(r"<body[^>]*>", done)
         assert body
-        found = re.search(r'data-answers="([^"]*)"', body[0])
-        assert found, done[-500:]
-        return json.loads(html.unescape(found[1])), body[0]
+        match = re.search(r'data-answers="([^"]*)"', body[0])
+        assert match, done[-500:]
+        return json.loads(html.unescape(match[1])), body[0]
 
     return answers_of
 

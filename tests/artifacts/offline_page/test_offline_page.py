@@ -22,9 +22,9 @@ TEXTS = [*HARD_TEXTS, *CHECKED_TEXTS]
 
 def checked_difference(body: str) -> float:
     """The difference from the model that a page has found itself."""
-    found = re.search(r'data-difference="(.*?)"', body)
-    assert found
-    return float(found[1])
+    match = re.search(r'data-difference="(.*?)"', body)
+    assert match
+    return float(match[1])
 
 
 def largest_difference(model, answers) -> float:
@@ -53,8 +53,8 @@ def test_attributions_of_words(classifier, page_of, answers_of):
     answers, _ = answers_of(page_of(classifier), TEXTS)
     encoded = classifier.encoded(TEXTS)
     logits = classifier.calibrated(classifier.logits(encoded))
-    others = np.exp(logits[:, 1:])
-    output_weights = np.hstack([np.ones((len(TEXTS), 1)), -others / others.sum(axis=1, keepdims=True)])
+    odds = np.exp(logits[:, 1:])
+    output_weights = np.hstack([np.ones((len(TEXTS), 1)), -odds / odds.sum(axis=1, keepdims=True)])
     expected = attribute_words(classifier, encoded, output_weights / classifier.temperature)
     for answer, parts in zip(answers, expected, strict=True):
         assert np.allclose(answer["words"], parts["linear_model"], atol=1e-5)
@@ -186,9 +186,9 @@ def test_what_one_types_is_answered(classifier, page_of, tmp_path):
     document = in_chromium(
         page_of(classifier, examples=["Die <Lampe> war kaputt"]).replace("</body>", probe), tmp_path
     )
-    found = re.search(r'data-steps="([^"]*)"', document)
-    assert found
-    steps = json.loads(html.unescape(found[1]))
+    match = re.search(r'data-steps="([^"]*)"', document)
+    assert match
+    steps = json.loads(html.unescape(match[1]))
     label = next(classifier.predict(["Die Lampe war kaputt"])).label
     probabilities = classifier.predict_proba(["Die Lampe war kaputt"])[0]
     ranked = [classifier.labels[place] for place in np.argsort(-probabilities)]

@@ -54,8 +54,8 @@ def test_headwise_computes_what_onnxruntime_does(row, written, pair_of, texts, m
     assert isinstance(exported.network, TextNetwork)
     encoded = exported.encoded(texts)
     actual = exported.outputs_of(encoded)
-    for other in (model, pair_of(row)[1]):
-        np.testing.assert_allclose(actual, other.outputs_of(other.encoded(texts)), rtol=1e-5, atol=1e-5)
+    for variant in (model, pair_of(row)[1]):
+        np.testing.assert_allclose(actual, variant.outputs_of(variant.encoded(texts)), rtol=1e-5, atol=1e-5)
     small = exported.logits(encoded, batch_texts=3, batch_tokens=20)
     np.testing.assert_allclose(small, exported.logits(encoded), rtol=1e-5, atol=1e-5)
     again = pickle.loads(pickle.dumps(exported))

@@ -31,7 +31,7 @@ PROBABILITIES = np.array([0.123456789, 0.876543211])
 
 
 def rows_of(*fields: dict) -> list[InputRow]:
-    return [InputRow(line, own, own.get("text", "")) for line, own in enumerate(fields, start=2)]
+    return [InputRow(line, cells, cells.get("text", "")) for line, cells in enumerate(fields, start=2)]
 
 
 @pytest.mark.parametrize(
@@ -191,13 +191,13 @@ def test_our_readers_read_what_was_written(folder, form, texts, probability):
 @pytest.mark.parametrize(("name", "unpack"), [("a.csv.gz", gzip.decompress), ("a.csv.xz", lzma.decompress)])
 def test_compressed_by_the_suffix(tmp_path, name, unpack):
     path = tmp_path / name
-    found = []
+    contents = []
     for _ in range(2):
         with open_output(path) as file:
             file.write(b"abc")
-        found.append(path.read_bytes())
-    assert unpack(found[0]) == b"abc"
-    assert found[0] == found[1]
+        contents.append(path.read_bytes())
+    assert unpack(contents[0]) == b"abc"
+    assert contents[0] == contents[1]
 
 
 def test_a_folder_that_is_not_there(tmp_path):
@@ -241,8 +241,15 @@ def test_cells_that_a_spreadsheet_would_compute_are_escaped():
     rows = rows_of(*({"text": text} for text in texts))
     layout = replace(RecordLayout.of("csv", rows, ("=bad", "good")), escape=True)
     assert layout.header.endswith("probability:=bad,probability:good\n")
-    found = [next(csv.reader([layout.record(row, PROBABILITIES)])) for row in rows]
-    assert [own[0] for own in found] == ["'=1+1", "'+cmd", "'-2+3", "'@SUM(A1)", "'\t=1", *texts[5:]]
+    records = [next(csv.reader([layout.record(row, PROBABILITIES)])) for row in rows]
+    assert [record[0] for record in records] == [
+        "'=1+1",
+        "'+cmd",
+        "'-2+3",
+        "'@SUM(A1)",
+        "'\t=1",
+        *texts[5:],
+    ]
     assert layout.record(rows[0], PROBABILITIES[::-1]).split(",")[1] == "'=bad"
     plain = RecordLayout.of("csv", rows, ("=bad", "good"))
     assert plain.record(rows[0], PROBABILITIES).startswith("=1+1,")
@@ -262,12 +269,12 @@ def test_what_is_of_no_use_in_part_is_there_whole_or_not_at_all(tmp_path, name, 
 
     with pytest.raises(KeyboardInterrupt):
         stopped()
-    assert [own.read_bytes() for own in tmp_path.iterdir()] == ([] if before is None else [before])
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == ([] if before is None else [before])
     with open_output(path, atomic=True) as file:
         file.write(b"all of it")
     content = path.read_bytes()
     assert (gzip.decompress(content) if name.endswith(".gz") else content) == b"all of it"
-    assert [own.name for own in tmp_path.iterdir()] == [name]
+    assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
 @pytest.mark.parametrize(("labels", "end"), [(7, "and 1 more label"), (9, "and 3 more labels")])

@@ -17,12 +17,12 @@ from headwise.runtime.tag_outputs import TaggedText
 def test_texts_without_words_and_words_with_line_ends():
     texts = [["a\u2028b", "c\td", "\n"], [], ["e"]]
     layout = TagLayout("conll", (), (), lambda words: words, spans=False)
-    rows = [InputRow(n, {}, TaggedSentence(tuple(own), (), n)) for n, own in enumerate(texts)]
-    said = [
-        TaggedText(tuple(own), tuple("X" for _ in own), tuple(0.5 for _ in own), None, None)
-        for own in texts
+    rows = [InputRow(n, {}, TaggedSentence(tuple(words), (), n)) for n, words in enumerate(texts)]
+    predictions = [
+        TaggedText(tuple(words), tuple("X" for _ in words), tuple(0.5 for _ in words), None, None)
+        for words in texts
     ]
-    records = [layout.record(row, found) for row, found in zip(rows, said, strict=True)]
+    records = [layout.record(row, prediction) for row, prediction in zip(rows, predictions, strict=True)]
     assert "".join(records) == "a_b\tX\nc_d\tX\n_\tX\n\n_\t_\n\ne\tX\n\n"
     assert all(record.startswith(layout.start(row)) for row, record in zip(rows, records, strict=True))
     assert len(list(_records(io.BytesIO("".join(records).encode()), layout))) == len(texts)
@@ -30,34 +30,36 @@ def test_texts_without_words_and_words_with_line_ends():
 
 def test_what_stands_for_no_words_can_be_read_where_tags_mark_spans():
     layout = TagLayout("conll", (), (), lambda words: words, spans=True)
-    row, said = InputRow(0, {}, TaggedSentence((), (), 0)), TaggedText((), (), (), None, None)
-    assert layout.record(row, said) == "_\tO\n\n"
-    assert layout.matches("_\tO\n\n", said)
+    row, prediction = InputRow(0, {}, TaggedSentence((), (), 0)), TaggedText((), (), (), None, None)
+    assert layout.record(row, prediction) == "_\tO\n\n"
+    assert layout.matches("_\tO\n\n", prediction)
 
 
 def test_documents_begin_where_they_do_in_the_input():
     items = [TaggedSentence((word,), (), n, starts_document=n != 1) for n, word in enumerate("abc")]
     layout = TagLayout("conll", (), (), lambda item: item, spans=False)
-    said = [TaggedText(own.tokens, ("X",), (0.5,), None, None) for own in items]
-    rows = [InputRow(own.line, {}, own) for own in items]
-    records = [layout.record(row, found) for row, found in zip(rows, said, strict=True)]
+    predictions = [TaggedText(item.tokens, ("X",), (0.5,), None, None) for item in items]
+    rows = [InputRow(item.line, {}, item) for item in items]
+    records = [layout.record(row, prediction) for row, prediction in zip(rows, predictions, strict=True)]
     written = "".join(records)
     assert written == "-DOCSTART-\tO\n\na\tX\n\nb\tX\n\n-DOCSTART-\tO\n\nc\tX\n\n"
-    assert [own.decode() for own in _records(io.BytesIO(written.encode()), layout)] == records
-    for row, record, found in zip(rows, records, said, strict=True):
+    assert [record.decode() for record in _records(io.BytesIO(written.encode()), layout)] == records
+    for row, record, prediction in zip(rows, records, predictions, strict=True):
         assert record.startswith(layout.start(row))
-        assert layout.matches(record, found)
+        assert layout.matches(record, prediction)
 
 
 def test_a_record_is_known_again_beside_the_same_words_in_the_input():
     layout = TagLayout("jsonl", (), (), lambda words: words, spans=True)
     for words in (("a", "b"), ()):
-        said = TaggedText(words, ("O",) * len(words), (0.5,) * len(words), ((0, 1), (2, 3))[: len(words)])
+        prediction = TaggedText(
+            words, ("O",) * len(words), (0.5,) * len(words), ((0, 1), (2, 3))[: len(words)]
+        )
         row = InputRow(
             1, {"text": "a b", "tokens": list(words), "tags": ["X", "Y"]}, TaggedSentence(words, (), 1)
         )
-        assert layout.matches(layout.record(row, said), said)
-        assert not layout.matches(layout.record(row, replace(said, probabilities=(0.1,))), said)
+        assert layout.matches(layout.record(row, prediction), prediction)
+        assert not layout.matches(layout.record(row, replace(prediction, probabilities=(0.1,))), prediction)
 
 
 def test_a_long_record_of_csv_is_recognised():

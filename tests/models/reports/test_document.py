@@ -33,7 +33,7 @@ def material(mistakes: int = 3, **changes) -> ReportContents:
     }
     baseline = {"accuracy": 0.65, "accuracy_interval": [0.55, 0.75]}
     difference = {"accuracy": 0.05, "interval": [-0.01, 0.11], "p_value": 0.1}
-    own = ReportContents(
+    contents = ReportContents(
         title=EVIL,
         on="100 test texts",
         metric_table=find_task("classify").metric_table(scores),
@@ -55,13 +55,13 @@ def material(mistakes: int = 3, **changes) -> ReportContents:
         facts=[("size", EVIL)],
         made={"settings": {"a": EVIL}},
     )
-    return ReportContents(**{**vars(own), **changes})
+    return ReportContents(**{**vars(contents), **changes})
 
 
 def test_all_sections_and_no_markup_of_the_data():
     page = report_page(material())
-    found = re.findall(r"<h2>(.*?)</h2>", page)
-    assert found == [
+    headings = re.findall(r"<h2>(.*?)</h2>", page)
+    assert headings == [
         "Scores",
         "Labels",
         "Confusions",
@@ -170,10 +170,10 @@ def test_the_rows_of_the_scores_are_explained():
 
 
 def test_the_interval_of_a_nested_score_is_shown():
-    own = {"entities": {"f1": 0.7, "f1_interval": [0.6, 0.8]}}
+    scores = {"entities": {"f1": 0.7, "f1_interval": [0.6, 0.8]}}
     baseline = ComparisonSystem("CRF", {"entities": {"f1": 0.5, "f1_interval": [0.4, 0.6]}}, {})
     page = report_page(
-        ReportContents("t", "test", find_task("tag").metric_table(own), own, systems=[baseline])
+        ReportContents("t", "test", find_task("tag").metric_table(scores), scores, systems=[baseline])
     )
     cells = re.findall(r"<td>([^<]*)</td></tr>", page)
     assert "60.0 – 80.0 %" in cells
@@ -263,19 +263,19 @@ def test_in_a_browser(tmp_path):
     logs = ("--enable-logging=stderr", f"--user-data-dir={tmp_path / 'profile'}")
     command = [CHROMIUM, *flags, *logs, "--window-size=500,800", "--dump-dom", path.as_uri()]
     done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
-    said = re.search(r'data-said="(.*?)"', done.stdout)
-    assert said
-    assert said[1] == "10,000 shown; 5,000 shown; 11 shown; true; fits; fast", done.stderr
+    match = re.search(r'data-said="(.*?)"', done.stdout)
+    assert match
+    assert match[1] == "10,000 shown; 5,000 shown; 11 shown; true; fits; fast", done.stderr
     assert "CONSOLE" not in done.stderr
     assert "<title>1</title>" not in done.stdout
 
 
 def test_what_a_notebook_shows():
-    whole = report_page(material())
-    frame = whole._repr_html_()
+    report = report_page(material())
+    frame = report._repr_html_()
     assert frame.startswith("<iframe sandbox=")
     assert "<!doctype" not in frame
-    assert unescape(frame.split('srcdoc="')[1].removesuffix('"></iframe>')) == whole
+    assert unescape(frame.split('srcdoc="')[1].removesuffix('"></iframe>')) == report
     shown = scores_fragment(material())
     assert EVIL not in shown
     assert "70.0 %" in shown

@@ -52,20 +52,20 @@ def test_of_a_long_text_is_shown_what_is_around_what_is_explained():
         ((995, 999), f"… {text[870:]}"),
         (None, text),
     ):
-        own = Explanation(0, (text,), "DOSE", 0.75, 1.0, 0.49, words, about)
-        [rows] = own.pieces()
+        explained = Explanation(0, (text,), "DOSE", 0.75, 1.0, 0.49, words, about)
+        [rows] = explained.pieces()
         assert "".join(before + (word.word if word else "") for before, word, _ in rows) == shown
-        assert ("w199" in own.to_html(), len(own.to_json()["words"])) == ("w199" in shown, 200)
+        assert ("w199" in explained.to_html(), len(explained.to_json()["words"])) == ("w199" in shown, 200)
 
 
 def test_words_that_run_from_right_to_left_do_not_turn_what_stands_beside_them():
     word = "\u05d0\u05d1\u05d2"
-    own = replace(explanation(), prediction=word, removed_words=(word, "b"), value_after_removal=0.041)
-    html = own.to_html()
+    changed = replace(explanation(), prediction=word, removed_words=(word, "b"), value_after_removal=0.041)
+    html = changed.to_html()
     assert f"<h3><bdi>{word}</bdi> 75.0 %</h3>" in html
     assert f'<bdi>{word}</bdi> without "<bdi>{word}</bdi>", "<bdi>b</bdi>": 4.1 %</p>' in html
     assert "<bdi>&lt;b&gt;</bdi>" in explanation().to_html()
-    assert own.tail == f'{word} without "{word}", "b": 4.1 %'
+    assert changed.tail == f'{word} without "{word}", "b": 4.1 %'
     assert "unicode-bidi: plaintext" in notebook_html(html)
 
 
@@ -74,10 +74,10 @@ def test_words_are_ranked_with_all_their_places():
         WordAttribution(word, n, n + 1, share, {})
         for n, (word, share) in enumerate([("a", 0.4), ("b", 0.5), ("a", 0.3), ("c", -1.0)])
     )
-    own = Explanation(0, ("abac",), "x", None, 1.0, 0.8, words)
-    assert [word for word, _ in own.first()] == ["a", "b"]
-    assert own.strongest_against() == [("c", -1.0)]
-    assert own.head == "x"
+    explained = Explanation(0, ("abac",), "x", None, 1.0, 0.8, words)
+    assert [word for word, _ in explained.first()] == ["a", "b"]
+    assert explained.strongest_against() == [("c", -1.0)]
+    assert explained.head == "x"
 
 
 def test_the_form_has_a_share_and_a_name():
@@ -87,10 +87,10 @@ def test_the_form_has_a_share_and_a_name():
     assert SurfaceAttribution.of(-shares).strongest == "capitals"
     shares[7] = 9.0  # the other way, and stronger
     assert SurfaceAttribution.of(shares).summary == "surface features: line ends +6.40"
-    own = replace(explanation(), surface_features=form)
-    assert '<p class="hw-note">surface features: capitals -3.60</p>' in own.to_html()
+    changed = replace(explanation(), surface_features=form)
+    assert '<p class="hw-note">surface features: capitals -3.60</p>' in changed.to_html()
     expected = {"strongest": "capitals", "attribution": form.attribution}
-    assert own.to_json()["surface_features"] == expected
+    assert changed.to_json()["surface_features"] == expected
     assert "surface_features" not in explanation().to_json()
 
 

@@ -29,17 +29,17 @@ def model() -> TextClassifierModel:
 
 
 def test_evaluation_follows_its_definitions(model):
-    found = evaluate_labels(model, TEXTS, TARGETS)
+    evaluation = evaluate_labels(model, TEXTS, TARGETS)
     probabilities = model.predict_proba(TEXTS)
-    np.testing.assert_allclose(found.probabilities, probabilities)
-    assert found.scores == score_labels(found.predicted, TARGETS, model.labels)
+    np.testing.assert_allclose(evaluation.probabilities, probabilities)
+    assert evaluation.scores == score_labels(evaluation.predicted, TARGETS, model.labels)
     expected = -np.log(probabilities[np.arange(5), TARGETS]).mean()
-    assert found.log_loss == pytest.approx(expected, rel=1e-5)
-    assert found.reading.unknown_words == 2 / 10
-    assert found.reading.empty_texts == 1
-    confidence, right = probabilities.max(axis=1), found.predicted == TARGETS
+    assert evaluation.log_loss == pytest.approx(expected, rel=1e-5)
+    assert evaluation.reading.unknown_words == 2 / 10
+    assert evaluation.reading.empty_texts == 1
+    confidence, right = probabilities.max(axis=1), evaluation.predicted == TARGETS
     gap = abs(confidence.mean() - right.mean())  # a lower bound, and all if one bin holds all texts
-    assert gap - 1e-9 <= found.calibration_error <= 1
+    assert gap - 1e-9 <= evaluation.calibration_error <= 1
 
 
 def test_texts_without_any_word(model):
@@ -52,12 +52,12 @@ def test_no_texts(model):
 
 
 def test_evaluation_as_json(model):
-    found = json.loads(json.dumps(evaluate_labels(model, TEXTS, TARGETS).to_json()))
-    assert found["texts"] == 5
-    assert [label["label"] for label in found["labels"]] == ["x", "y", "z"]
-    assert sum(map(sum, found["confusion"])) == 5
-    assert {"accuracy", "accuracy_interval", "macro_f1", "log_loss", "calibration_error"} <= set(found)
-    assert "probabilities" not in found
+    data = json.loads(json.dumps(evaluate_labels(model, TEXTS, TARGETS).to_json()))
+    assert data["texts"] == 5
+    assert [label["label"] for label in data["labels"]] == ["x", "y", "z"]
+    assert sum(map(sum, data["confusion"])) == 5
+    assert {"accuracy", "accuracy_interval", "macro_f1", "log_loss", "calibration_error"} <= set(data)
+    assert "probabilities" not in data
 
 
 def test_of_many_labels_only_confusions_that_are_there_are_saved():
@@ -83,15 +83,17 @@ def test_worst_errors():
 
 def test_thresholds_decide(model, monkeypatch):
     monkeypatch.setattr(model, "thresholds", [0.98, 0.01, 0.01], raising=False)
-    found = evaluate_labels(model, TEXTS, TARGETS)
-    assert 0 not in found.predicted.tolist()
-    assert [own.label for own in model.predict(TEXTS)] == [model.labels[n] for n in found.predicted]
-    data = found.to_json()
-    assert [own["threshold"] for own in data["labels"]] == model.thresholds
-    assert found.scores == score_labels(found.predicted, TARGETS, model.labels)
+    evaluation = evaluate_labels(model, TEXTS, TARGETS)
+    assert 0 not in evaluation.predicted.tolist()
+    assert [prediction.label for prediction in model.predict(TEXTS)] == [
+        model.labels[n] for n in evaluation.predicted
+    ]
+    data = evaluation.to_json()
+    assert [label["threshold"] for label in data["labels"]] == model.thresholds
+    assert evaluation.scores == score_labels(evaluation.predicted, TARGETS, model.labels)
     assert "threshold" in {line.key for line in find_task("classify").metric_table(data).per_class.lines}
     [explained] = find_task("classify").explain(model, TEXTS[:1])
-    assert explained.prediction == model.labels[found.predicted[0]]
+    assert explained.prediction == model.labels[evaluation.predicted[0]]
 
 
 def test_rival_survives_json():

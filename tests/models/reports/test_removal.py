@@ -30,19 +30,24 @@ def test_the_set_that_leaves_least_is_told():
         assert set(numbers) == {0}
         return np.array([0.1 + sum(worth[word] for word in text.split()) for text in texts])
 
-    (found,) = add_removal_effects(MODEL, [of("a b c d e a")], say)
-    assert found.removed_words == ("a", "c", "d")
-    assert found.value_after_removal == say([remove_words(found, found.removed_words)], [0])[0]
-    assert remove_words(found, found.removed_words).split() == ["b", "e"]
-    assert found.tail == 'x without "a", "c", "d": 10.0 %'
-    assert found.to_json()["removed_words"] == ["a", "c", "d"]
-    assert 'without "<bdi>a</bdi>", "<bdi>c</bdi>", "<bdi>d</bdi>"' in found.to_html()
+    (explanation,) = add_removal_effects(MODEL, [of("a b c d e a")], say)
+    assert explanation.removed_words == ("a", "c", "d")
+    assert (
+        explanation.value_after_removal
+        == say([remove_words(explanation, explanation.removed_words)], [0])[0]
+    )
+    assert remove_words(explanation, explanation.removed_words).split() == ["b", "e"]
+    assert explanation.tail == 'x without "a", "c", "d": 10.0 %'
+    assert explanation.to_json()["removed_words"] == ["a", "c", "d"]
+    assert 'without "<bdi>a</bdi>", "<bdi>c</bdi>", "<bdi>d</bdi>"' in explanation.to_html()
 
 
 def test_few_words_are_all_removed_and_both_texts_of_a_pair_lose_them():
     pair = of("a b", "b a a")
-    (found,) = add_removal_effects(MODEL, [pair], lambda items, _: np.array([len(items[0][0].strip())]))
-    assert (found.removed_words, found.value_after_removal) == (("a", "b"), 0)
+    (explanation,) = add_removal_effects(
+        MODEL, [pair], lambda items, _: np.array([len(items[0][0].strip())])
+    )
+    assert (explanation.removed_words, explanation.value_after_removal) == (("a", "b"), 0)
     assert remove_words(pair, ("a",)) == (" b", "b  ")
 
 
@@ -51,8 +56,10 @@ def test_nothing_is_told_where_nothing_can_be_removed():
     assert add_removal_effects(MODEL, [empty, empty], lambda *_: np.zeros(0)) == [empty, empty]
     trees = SimpleNamespace(features=SimpleNamespace(trees="error"), encoded=list)
     assert add_removal_effects(trees, [of("a b")], lambda *_: np.zeros(1))[0].value_after_removal is None
-    (found, same) = add_removal_effects(MODEL, [of("a b"), empty], lambda items, _: np.zeros(len(items)))
-    assert (found.value_after_removal, same.value_after_removal, same.tail) == (0.0, None, "")
+    (explanation, same) = add_removal_effects(
+        MODEL, [of("a b"), empty], lambda items, _: np.zeros(len(items))
+    )
+    assert (explanation.value_after_removal, same.value_after_removal, same.tail) == (0.0, None, "")
 
 
 def test_words_stay_apart_where_what_stood_between_them_goes():
@@ -61,7 +68,7 @@ def test_words_stay_apart_where_what_stood_between_them_goes():
         WordAttribution(text[start:end], start, end, 1.0, {})
         for start, end in [(0, 4), (4, 5), (5, 8), (9, 10), (11, 12), (12, 13), (13, 14)]
     )
-    own = Explanation(0, (text,), "x", 0.9, 1.0, 0.0, words)
-    assert remove_words(own, (",",)) == "good bad - a b"
-    assert remove_words(own, (",", "a")) == "good bad - b"
-    assert remove_words(own, ("-", "good")) == ",bad  a,b"
+    explanation = Explanation(0, (text,), "x", 0.9, 1.0, 0.0, words)
+    assert remove_words(explanation, (",",)) == "good bad - a b"
+    assert remove_words(explanation, (",", "a")) == "good bad - b"
+    assert remove_words(explanation, ("-", "good")) == ",bad  a,b"

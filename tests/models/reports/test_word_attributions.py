@@ -33,7 +33,7 @@ def made(kind, labels=LABELS):
     return model.eval()
 
 
-def some(texts: int, seed: int = 0) -> list[str]:
+def sample_texts(texts: int, seed: int = 0) -> list[str]:
     random = np.random.default_rng(seed)
     return [" ".join(random.choice(WORDS, random.integers(0, 9))) for _ in range(texts)]
 
@@ -41,12 +41,12 @@ def some(texts: int, seed: int = 0) -> list[str]:
 @pytest.mark.parametrize("kind", [TextClassifierModel, PairModel])
 def test_complete_and_alike_in_any_company(kind):
     model = made(kind)
-    firsts, seconds = some(7), some(7, 1)
+    firsts, seconds = sample_texts(7), sample_texts(7, 1)
     items = [Pair(*both) for both in zip(firsts, seconds, strict=True)] if kind is PairModel else firsts
     encoded = model.encoded(items)
     output_weights = np.random.default_rng(2).normal(size=(7, 3))
     shares = encoder_attributions(model, encoded, output_weights, steps=256)
-    assert [len(own) for own in shares] == [len(own) for own in encoded]
+    assert [len(share) for share in shares] == [len(text) for text in encoded]
     with torch.no_grad():
         batch = model.collate(encoded)
         words, _ = model.embed(batch)
@@ -54,7 +54,7 @@ def test_complete_and_alike_in_any_company(kind):
         states = model.encode_words(words.with_values(flat))
         start = model.read(states).numpy()
     expected = ((model.outputs_of(encoded) - start) * output_weights).sum(axis=1)
-    np.testing.assert_allclose([own.sum() for own in shares], expected, atol=0.01)
+    np.testing.assert_allclose([share.sum() for share in shares], expected, atol=0.01)
     alone = encoder_attributions(model, encoded[3:4], output_weights[3:4], steps=256)[0]
     np.testing.assert_allclose(alone, shares[3], atol=1e-5)
 
@@ -73,18 +73,22 @@ def test_the_form_of_a_text_is_no_word_and_no_rest():
         in linear_model_message(model)[0]
     )
     two = ["w1\nw2 w3 w4", "w1 w2 w3 w4"]
-    broken, whole = explain_labels(model, model.encoded(two))
-    for own in (broken, whole):
-        assert own.surface_features is not None
-        total = own.rest + own.surface_features.attribution + sum(word.attribution for word in own.words)
-        assert total == pytest.approx(own.margin)
-    assert (broken.prediction, broken.surface_features.strongest, whole.prediction) == (
+    broken, complete = explain_labels(model, model.encoded(two))
+    for explanation in (broken, complete):
+        assert explanation.surface_features is not None
+        total = (
+            explanation.rest
+            + explanation.surface_features.attribution
+            + sum(word.attribution for word in explanation.words)
+        )
+        assert total == pytest.approx(explanation.margin)
+    assert (broken.prediction, broken.surface_features.strongest, complete.prediction) == (
         "bad",
         "line ends",
         "good",
     )
     # The words are the same, so what the texts differ by is their form.
-    assert broken.surface_features.attribution - -whole.surface_features.attribution == pytest.approx(
-        broken.margin + whole.margin, abs=1e-4
+    assert broken.surface_features.attribution - -complete.surface_features.attribution == pytest.approx(
+        broken.margin + complete.margin, abs=1e-4
     )
-    assert broken.rest == pytest.approx(-whole.rest, abs=1e-4)
+    assert broken.rest == pytest.approx(-complete.rest, abs=1e-4)

@@ -52,9 +52,9 @@ class Stars(ClassifyTask):
     title, purpose = "judge of stars", "stars for each text"
 
     def evaluate(self, model: Any, items: Any) -> StarsEvaluation:
-        found = evaluate_labels(model, items, label_targets(items, model.labels))
-        off = distances(model.labels, found.predicted, items)
-        return StarsEvaluation(**vars(found), distance=float(off.mean()))
+        evaluation = evaluate_labels(model, items, label_targets(items, model.labels))
+        off = distances(model.labels, evaluation.predicted, items)
+        return StarsEvaluation(**vars(evaluation), distance=float(off.mean()))
 
     def baseline(
         self, parts: DataParts[Any], model: Any, judged: Any, *, refit: bool = False

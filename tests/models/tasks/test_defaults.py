@@ -25,5 +25,5 @@ def test_beside_a_teacher_labels_by_people_say_whether_dev_is_learnt_too(gold_te
     ],
 )
 def test_what_a_linear_member_may_read(name, linear_model):
-    own = TASKS[name].defaults(60_000, vectors=False, encoder="ms-transformer")
-    assert own.get("linear_model") == linear_model
+    defaults = TASKS[name].defaults(60_000, vectors=False, encoder="ms-transformer")
+    assert defaults.get("linear_model") == linear_model

@@ -12,9 +12,9 @@ from headwise.models.tasks.masked_words import MaskedWordsTask
 
 def test_where_nothing_was_hidden_the_scores_say_nothing():
     task = MaskedWordsTask()
-    told = task.score_messages({}, MaskedScores(0, 0.0, 0).to_json())
-    assert [remark.warning for remark in told] == [True]
-    assert "no word that the model knows was hidden" in told[0].text
+    messages = task.score_messages({}, MaskedScores(0, 0.0, 0).to_json())
+    assert [remark.warning for remark in messages] == [True]
+    assert "no word that the model knows was hidden" in messages[0].text
     assert task.score_messages({}, MaskedScores(3, 6.0, 1).to_json()) == []
 
 
@@ -29,6 +29,6 @@ def test_dev_texts_of_which_some_are_judged_are_from_the_whole_file(count):
     judged = []
     model.encoded = lambda items: [judged.append(items), list(items)][1]  # type: ignore[method-assign]
     task.objective(model, parts)
-    numbers = [texts.index(own) for own in judged[-1]]
+    numbers = [texts.index(text) for text in judged[-1]]
     assert len(numbers) == len(set(numbers)) == min(count, 1_000)
     assert sum(number < count / 2 for number in numbers) == len(numbers) // 2

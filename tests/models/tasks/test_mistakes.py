@@ -22,7 +22,9 @@ def test_labels_are_predicted_for_all_of_many_mistakes_at_once(monkeypatch):
     calls = []
     predict = label_evaluation.predict_labels
     monkeypatch.setattr(
-        label_evaluation, "predict_labels", lambda *given: calls.append(given) or predict(*given)
+        label_evaluation,
+        "predict_labels",
+        lambda *arguments: calls.append(arguments) or predict(*arguments),
     )
     predicted = probabilities.argmax(axis=1)
     scores = score_labels(predicted, targets, LABELS)

@@ -52,11 +52,13 @@ def tile_arguments(random: np.random.Generator, *, backward: bool, dtype=np.floa
     tiles = np.array([[total - count, count, 0, seen, labels]])
     keys = random.integers(0, key_rows, seen).astype(np.int32)
     matrix = random.integers(0, labels + 1, (seen, width)).astype(np.int16)
-    queries, others = (total, heads, size), (key_rows, heads, size)
-    arrays = [rows(*shape, dtype=dtype) for shape in (queries, others, others, (labels, size), queries)]
+    queries, key_shape = (total, heads, size), (key_rows, heads, size)
+    arrays = [
+        rows(*shape, dtype=dtype) for shape in (queries, key_shape, key_shape, (labels, size), queries)
+    ]
     if backward:
         arrays += [
-            rows(*shape, dtype=dtype) for shape in (queries, queries, others, others, (labels, size))
+            rows(*shape, dtype=dtype) for shape in (queries, queries, key_shape, key_shape, (labels, size))
         ]
     return [*arrays, np.zeros((2, heads, total), dtype), tiles, keys, matrix, heads - 1, 0, 1, 5, 2**30]
 
@@ -154,7 +156,7 @@ def test_all_builds_agree(vectors, inputs):
         random = np.random.default_rng(0)
         query, key, value = (x.requires_grad_() for x in inputs(layout.sizes, 3, 20))
         out = banded.attention(query, key, value, [Window(3), Everything(), Window(31)], layout)
-        found = [out, *torch.autograd.grad(out.sin().sum(), (query, key, value))]
+        outputs = [out, *torch.autograd.grad(out.sin().sum(), (query, key, value))]
         starts = layout.offsets.numpy()[layout.text_of.numpy()]
         keys = starts + random.integers(0, layout.lengths.numpy()[layout.text_of.numpy()])
         pairs = (
@@ -164,13 +166,13 @@ def test_all_builds_agree(vectors, inputs):
         pairs = np.unique(np.stack(pairs), axis=1)
         tiles = Tiles.of(layout, *pairs, np.zeros(pairs.shape[1], np.int64), edges.lanes(torch.float64))
         out = tile_attention(query, key, value, tiles)
-        found += [out, *torch.autograd.grad(out.sin().sum(), (query, key, value))]
+        outputs += [out, *torch.autograd.grad(out.sin().sum(), (query, key, value))]
         tree = Layout([90])
         firsts = np.cumsum([0, 0, 45, 23, 12, 6, 3, 2]).reshape(-1, 1)
         trees = Trees.of(tree, firsts, edges.lanes(torch.float64))
         spans = [x.detach()[:count].requires_grad_() for x, count in ((query, 92), (key, 90), (value, 90))]
         out = tree_attention(*spans, trees)
-        return [*found, out, *torch.autograd.grad(out.sin().sum(), spans)]
+        return [*outputs, out, *torch.autograd.grad(out.sin().sum(), spans)]
 
     narrow = results()
     native.limit_vectors(64)

@@ -27,8 +27,8 @@ def test_outputs_and_gradients_are_those_of_all_keys(scale, prior):
         tensors = query, key, value = inputs(scale, dtype)
         out = attention(query, key, value, priors, layout)
         results.append([out.detach(), *torch.autograd.grad(out.square().sum(), tensors)])
-    for cut, whole in zip(*results, strict=True):
-        torch.testing.assert_close(cut.double(), whole, rtol=2e-4, atol=5e-5)
+    for cut, exact in zip(*results, strict=True):
+        torch.testing.assert_close(cut.double(), exact, rtol=2e-4, atol=5e-5)
 
 
 def plan_of(left: int, right: int, slope: float, lengths=(200, 90)) -> BandedPlan:

@@ -18,7 +18,7 @@ def forgotten():
 
 @pytest.mark.parametrize("name", list(ENCODERS))
 def test_compiled_encoders_give_the_same(name, rows, encoder_of, words):
-    row, (_, settings) = next(own for own in rows.items() if own[1][0] == name)
+    row, (_, settings) = next(pair for pair in rows.items() if pair[1][0] == name)
     encoder = encoder_of(row, **({"layers": 1} if "layers" in settings else {}))
     compiled = torch.compile(encoder, backend="eager")
     batch, results = words((3, 0, 5), 8), []

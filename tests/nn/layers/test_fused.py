@@ -41,16 +41,18 @@ def layers(width: int, dtype: torch.dtype, probability: float) -> tuple[nn.Layer
 
 def assert_equal(result, expected, inputs):
     """The same values, and the same gradients of a sum with random factors."""
-    for one, other in zip(result, expected, strict=True):
-        torch.testing.assert_close(one, other, atol=TOLERANCE[other.dtype], rtol=TOLERANCE[other.dtype])
+    for one, reference in zip(result, expected, strict=True):
+        torch.testing.assert_close(
+            one, reference, atol=TOLERANCE[reference.dtype], rtol=TOLERANCE[reference.dtype]
+        )
     assert [x.requires_grad for x in result] == [x.requires_grad for x in expected]
     result, expected = ([x for x in results if x.requires_grad] for results in (result, expected))
     factors = [torch.randn_like(x) for x in expected]
     gradients = [torch.autograd.grad(x, inputs, factors) for x in (result, expected)]
-    for one, other in zip(*gradients, strict=True):
+    for one, reference in zip(*gradients, strict=True):
         one = one.to_dense() if one.is_sparse else one
-        scale = max(float(other.abs().max()) if other.numel() else 0.0, 1.0)
-        torch.testing.assert_close(one, other, atol=scale * TOLERANCE[other.dtype], rtol=1e-4)
+        scale = max(float(reference.abs().max()) if reference.numel() else 0.0, 1.0)
+        torch.testing.assert_close(one, reference, atol=scale * TOLERANCE[reference.dtype], rtol=1e-4)
 
 
 @pytest.mark.parametrize("dtype", TOLERANCE)

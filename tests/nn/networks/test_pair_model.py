@@ -64,7 +64,7 @@ def random_pairs(pairs: int, seed: int = 0) -> list[Pair]:
     ("encoder", "interaction"),
     [
         *((name, "cross") for name in ENCODERS if name != "set-transformer"),
-        *((name, other) for name in ("ms-transformer", "bilstm") for other in ("none", "match")),
+        *((name, features) for name in ("ms-transformer", "bilstm") for features in ("none", "match")),
     ],
 )
 def test_the_same_alone_and_in_company(encoder, interaction):

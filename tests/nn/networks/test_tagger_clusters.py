@@ -119,8 +119,8 @@ def test_the_linear_crf_reads_them(folder):
     model = new_model(folder)
     before = model.linear_model(SENTENCES)
     assert model.linear_model.contents().groups is model.clusters.contents()
-    other = clusters_of_words(4)
-    model.clusters.fill(WordClusters(other.keys, (other.numbers + 1) % 8).tables())
+    different = clusters_of_words(4)
+    model.clusters.fill(WordClusters(different.keys, (different.numbers + 1) % 8).tables())
     model.linear_model._contents = None
     assert not np.allclose(model.linear_model(SENTENCES), before)
 
@@ -144,8 +144,8 @@ def test_exported_models_read_them(folder, tmp_path):
             assert actual.tags == expected.tags
             np.testing.assert_allclose(actual.probabilities, expected.probabilities, atol=1e-5)
         again = pickle.loads(pickle.dumps(exported))
-        assert [found.tags for found in again.predict(texts)] == [
-            found.tags for found in exported.predict(texts)
+        assert [prediction.tags for prediction in again.predict(texts)] == [
+            prediction.tags for prediction in exported.predict(texts)
         ]
 
 

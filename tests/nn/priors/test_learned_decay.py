@@ -82,10 +82,10 @@ def test_a_head_learns_how_far_it_has_to_look(prior, before, after):
     values = torch.randn(400, 4)
     batch = Ragged(values, Layout((40,) * 10))
     places = torch.arange(40)
-    near = ((places[:, None] - places).abs() <= 6).float()
-    target = torch.einsum("ij,tjw->tiw", near / near.sum(1, keepdim=True), values.view(10, 40, 4)).reshape(
-        -1, 4
-    )
+    nearby = ((places[:, None] - places).abs() <= 6).float()
+    target = torch.einsum(
+        "ij,tjw->tiw", nearby / nearby.sum(1, keepdim=True), values.view(10, 40, 4)
+    ).reshape(-1, 4)
     [terms] = layer.learned
     assert terms.description(0) == before
     optimizer = torch.optim.Adam(layer.parameters(), lr=0.05)
