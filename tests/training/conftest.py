@@ -21,12 +21,12 @@ FILLER = ["the", "film", "was", "a", "really", "and", "plot", "actor"]
 def problem(texts: int, seed: int) -> tuple[list[str], np.ndarray]:
     """Texts of 0 to 12 words; the label says whether a good or a bad word is among them."""
     random = np.random.default_rng(seed)
-    found, targets = [], random.integers(0, 2, texts)
+    documents, targets = [], random.integers(0, 2, texts)
     for target in targets:
         words = list(random.choice(FILLER, random.integers(0, 12)))
         words.insert(random.integers(0, len(words) + 1), random.choice(GOOD if target else BAD))
-        found.append(" ".join(words))
-    return found, targets
+        documents.append(" ".join(words))
+    return documents, targets
 
 
 @pytest.fixture(scope="session")

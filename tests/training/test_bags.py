@@ -39,10 +39,10 @@ def test_targets():
 
 
 def test_the_loss_is_the_sum_over_bags():
-    found = objective(made(8), made(4), dropout=0.0)
-    assert found.lengths.tolist() == [len(bag.instances) for bag in made(8)]
-    alone = sum(found.loss([n]).item() for n in range(8))
-    assert found.loss(range(8)).item() == pytest.approx(alone, rel=1e-5)
+    bag_objective = objective(made(8), made(4), dropout=0.0)
+    assert bag_objective.lengths.tolist() == [len(bag.instances) for bag in made(8)]
+    alone = sum(bag_objective.loss([n]).item() for n in range(8))
+    assert bag_objective.loss(range(8)).item() == pytest.approx(alone, rel=1e-5)
 
 
 def test_class_weights_count():
@@ -56,18 +56,18 @@ def test_class_weights_count():
 def test_features_are_standardised_on_the_training_bags_alone():
     train_bags = made(8)
     shifted = [Bag(bag.id, bag.label, bag.instances + 1000) for bag in made(4)]
-    found = objective(train_bags, shifted).model.standardize
+    bag_objective = objective(train_bags, shifted).model.standardize
     rows = np.concatenate([bag.instances for bag in train_bags])
-    torch.testing.assert_close(found.mean, torch.from_numpy(rows.mean(0)))
-    torch.testing.assert_close(found.factor, torch.from_numpy(1 / rows.std(0)))
+    torch.testing.assert_close(bag_objective.mean, torch.from_numpy(rows.mean(0)))
+    torch.testing.assert_close(bag_objective.factor, torch.from_numpy(1 / rows.std(0)))
 
 
 def test_learning(tmp_path):
-    found = objective(made(64), made(32, seed=1))
-    before = found.evaluate()["accuracy"]
+    bag_objective = objective(made(64), made(32, seed=1))
+    before = bag_objective.evaluate()["accuracy"]
     config = TrainConfig(epochs=25, learning_rate=3e-3, batch_texts=16, score="loss", patience=0)
-    run_epochs(found.model, found, config, tmp_path)
-    after = found.evaluate()
+    run_epochs(bag_objective.model, bag_objective, config, tmp_path)
+    after = bag_objective.evaluate()
     assert before < 0.8 < 0.95 < after["accuracy"]
     assert after["loss"] < 0.2
     assert after["macro_f1"] == pytest.approx(after["accuracy"], abs=0.05)

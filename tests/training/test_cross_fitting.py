@@ -21,28 +21,28 @@ def crossed(items, folds, tmp_path):
 
     def learn(parts, folder, **how):
         seen.append((parts.train, parts.dev))
-        said = np.array([[float(item.line)] for item in parts.dev])
+        outputs = np.array([[float(item.line)] for item in parts.dev])
         progress = replace(RunProgress(), history=[{"loss": 1.0}])
-        return SimpleNamespace(objective=SimpleNamespace(held_out=lambda: said), progress=progress)
+        return SimpleNamespace(objective=SimpleNamespace(held_out=lambda: outputs), progress=progress)
 
-    whole = DataParts(ITEM_TYPES_BY_TASK["classify"], items, [], [])
+    parts = DataParts(ITEM_TYPES_BY_TASK["classify"], items, [], [])
     config = TrainConfig(folds=folds, score="loss")
-    return seen, cross_fit(learn, whole, config, tmp_path, resume=False, report=lambda _: None)
+    return seen, cross_fit(learn, parts, config, tmp_path, resume=False, report=lambda _: None)
 
 
 @pytest.mark.parametrize(("folds", "made"), [(3, 3), (50, 12)])
 def test_each_text_is_held_out_once_in_folds_that_are_not_empty(folds, made, tmp_path):
     items = [Example(f"text {n}", "ab"[n % 2], n) for n in range(12)]
-    seen, found = crossed(items, folds, tmp_path)
+    seen, held_out = crossed(items, folds, tmp_path)
     assert len(seen) == made
     assert all(len(train) + len(dev) == 12 and dev for train, dev in seen)
-    assert found.held.tolist() == found.outputs[:, 0].tolist() == list(range(12))
+    assert held_out.held.tolist() == held_out.outputs[:, 0].tolist() == list(range(12))
 
 
 def test_what_counts_nothing_is_trained_on_and_decides_nothing(tmp_path):
     items = [Example(f"text {n}", "ab"[n % 2], n, weight=float(n >= 4)) for n in range(12)]
-    seen, found = crossed(items, 3, tmp_path)
-    assert found.held.tolist() == found.outputs[:, 0].tolist() == list(range(4, 12))
+    seen, held_out = crossed(items, 3, tmp_path)
+    assert held_out.held.tolist() == held_out.outputs[:, 0].tolist() == list(range(4, 12))
     assert all(set(range(4)) <= {item.line for item in train} for train, _ in seen)
 
 

@@ -28,10 +28,10 @@ def test_switched_off(make_objective):
     finished = SingleLabelEnsembleFitter(objective).fit()
     model = objective.model
     assert finished.dev["loss"] < 1.2 * np.log(len(model.labels))
-    told = calibration_message(
+    message = calibration_message(
         TrainResult(model, RunProgress(), None, finished.dev, finished.calibration), "texts"
     )
-    assert "switched it off" in told
+    assert "switched it off" in message
 
 
 def test_no_nan_comes_out(make_objective):

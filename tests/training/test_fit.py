@@ -37,8 +37,8 @@ def fit(train, dev, recipe, folder, **more):
 
 
 def new_model(texts, labels, recipe, vectors=None):
-    own = [Example(text, labels[n % 2]) for n, text in enumerate([*texts, ""])]
-    return CLASSIFY.build(DataParts(ITEM_TYPES_BY_TASK["classify"], own, [], []), recipe, vectors)
+    items = [Example(text, labels[n % 2]) for n, text in enumerate([*texts, ""])]
+    return CLASSIFY.build(DataParts(ITEM_TYPES_BY_TASK["classify"], items, [], []), recipe, vectors)
 
 
 def recipe(**sections) -> RunConfig:
@@ -48,11 +48,11 @@ def recipe(**sections) -> RunConfig:
 def examples(texts: int, seed: int, rare: int = 0) -> list[Example]:
     """Texts that say which of two labels they have, and some of a rare third."""
     random = np.random.default_rng(seed)
-    found = [
+    reviews = [
         Example(" ".join(random.choice(["the", "film", f"{label}1", f"{label}2"], 6)), label, line)
         for line, label in enumerate(random.choice(["good", "bad"], texts))
     ]
-    return found + [Example(f"mixed film {n}", "mixed", texts + n) for n in range(rare)]
+    return reviews + [Example(f"mixed film {n}", "mixed", texts + n) for n in range(rare)]
 
 
 def vectors(**words) -> WordVectors:
@@ -107,9 +107,9 @@ def test_training_stops_where_the_encoder_adds_nothing_to_the_linear_model(tmp_p
         for stops in (True, False)
     ]
     assert [len(fitted.progress.history) for fitted in fits] == [1 if kind == "linear" else 4, 4]
-    stopped, whole = (fitted.model.state_dict() for fitted in fits)
-    assert stopped.keys() == whole.keys()
-    assert all(torch.equal(stopped[name], whole[name]) for name in whole)
+    stopped, complete = (fitted.model.state_dict() for fitted in fits)
+    assert stopped.keys() == complete.keys()
+    assert all(torch.equal(stopped[name], complete[name]) for name in complete)
     if kind == "linear":
         assert fits[0].model.encoder_weight == 0
 
@@ -165,8 +165,8 @@ def test_the_temperature_lowers_or_keeps_the_loss_on_dev(tmp_path):
 def test_weights_reach_the_loss(tmp_path):
     """Where the text says nothing, the probabilities go towards the labels' weighted shares."""
     train = [Example("film", "rare" if n % 10 == 0 else "often") for n in range(200)]
-    found = dict.fromkeys(("none", "balanced", "rare=3"), 0.0)
-    for weights in found:
+    chances = dict.fromkeys(("none", "balanced", "rare=3"), 0.0)
+    for weights in chances:
         for seed in range(3):
             settings = recipe(
                 classifier={"class-weights": weights, "dropout": 0},
@@ -176,29 +176,36 @@ def test_weights_reach_the_loss(tmp_path):
             model = fit(train, train, settings, tmp_path / f"{weights}-{seed}").model
             assert model.labels == ("often", "rare")
             model.temperature = 1.0
-            found[weights] += model.predict_proba(["film"])[0, 1] / 3
-    assert 2 * found["none"] < found["rare=3"] < found["balanced"] / 2
-    assert 0.25 < found["balanced"] < 0.75
+            chances[weights] += model.predict_proba(["film"])[0, 1] / 3
+    assert 2 * chances["none"] < chances["rare=3"] < chances["balanced"] / 2
+    assert 0.25 < chances["balanced"] < 0.75
 
 
 def test_dev_texts_that_count_nothing_decide_nothing(tmp_path):
     train, dev = examples(60, 0), examples(30, 1)
-    wrong = [replace(own, label={"good": "bad", "bad": "good"}[own.label], weight=0.0) for own in dev]
-    found = [fit(train, own, recipe(), tmp_path / str(len(own))) for own in (dev, [*wrong, *dev])]
-    assert found[0].progress.history == found[1].progress.history
-    assert found[0].model.temperature == found[1].model.temperature
+    wrong = [
+        replace(example, label={"good": "bad", "bad": "good"}[example.label], weight=0.0) for example in dev
+    ]
+    fits = [
+        fit(train, dev_items, recipe(), tmp_path / str(len(dev_items)))
+        for dev_items in (dev, [*wrong, *dev])
+    ]
+    assert fits[0].progress.history == fits[1].progress.history
+    assert fits[0].model.temperature == fits[1].model.temperature
 
 
 def test_dev_texts_count_as_much_as_their_weights_say(tmp_path):
     train, dev = examples(60, 0), examples(30, 1)
-    twice = [replace(own, weight=1.0 + (own.label == "good")) for own in dev]
-    several = [own for own in dev for _ in range(1 + (own.label == "good"))]
+    twice = [replace(example, weight=1.0 + (example.label == "good")) for example in dev]
+    repeated = [example for example in dev for _ in range(1 + (example.label == "good"))]
     settings = recipe(train={"epochs": 4, "learning-rate": 0.02})
-    found = [fit(train, own, settings, tmp_path / str(len(own))) for own in (twice, several)]
+    fits = [
+        fit(train, dev_items, settings, tmp_path / str(len(dev_items))) for dev_items in (twice, repeated)
+    ]
     for score in ("accuracy", "macro_f1", "loss"):
-        one, other = ([epoch[score] for epoch in own.progress.history] for own in found)
-        assert one == pytest.approx(other), score
-    assert found[0].model.temperature == pytest.approx(found[1].model.temperature, rel=1e-2)
+        one, second = ([epoch[score] for epoch in fitted.progress.history] for fitted in fits)
+        assert one == pytest.approx(second), score
+    assert fits[0].model.temperature == pytest.approx(fits[1].model.temperature, rel=1e-2)
 
 
 def test_weights_for_a_label_that_is_not_there(tmp_path):
@@ -216,11 +223,11 @@ def test_same_settings_same_model_whatever_was_drawn_before(tmp_path):
     first = fit(examples(20, 0), examples(8, 1), recipe(), tmp_path / "1").model.state_dict()
     torch.rand(7)
     again = fit(examples(20, 0), examples(8, 1), recipe(), tmp_path / "2").model.state_dict()
-    other = fit(
+    different = fit(
         examples(20, 0), examples(8, 1), recipe(train={"seed": 5}), tmp_path / "3"
     ).model.state_dict()
     assert all(torch.equal(first[name], again[name]) for name in first)
-    assert not all(torch.equal(first[name], other[name]) for name in first)
+    assert not all(torch.equal(first[name], different[name]) for name in first)
 
 
 @pytest.mark.parametrize("part", ["train", "dev", "order"])
@@ -240,9 +247,9 @@ def test_resuming_with_other_texts_is_an_error(tmp_path, part):
 
 def test_resuming_with_other_settings_names_them_alone(tmp_path):
     fit(examples(20, 0), examples(8, 1), recipe(), tmp_path)
-    other = recipe(train={"learning-rate": 0.5}, words={"dropout": 0.1})
+    changed = recipe(train={"learning-rate": 0.5}, words={"dropout": 0.1})
     with pytest.raises(HeadwiseError) as caught:
-        fit(examples(20, 0), examples(8, 1), other, tmp_path, resume=True)
+        fit(examples(20, 0), examples(8, 1), changed, tmp_path, resume=True)
     assert "train.learning_rate was 0.001 and is now 0.5; words.dropout was 0.3 and is now 0.1." in str(
         caught.value
     )
@@ -290,7 +297,10 @@ def test_a_label_is_given_where_that_keeps_its_recall(tmp_path, more):
     assert 0.9 <= point["expected"] < 1
     assert sum(fitted.model.thresholds) == pytest.approx(1)
     if "folds" not in more:  # there they are of models that have seen half of the texts
-        assert [own.label for own in fitted.model.predict(["maybe", "film"])] == ["rare", "often"]
+        assert [prediction.label for prediction in fitted.model.predict(["maybe", "film"])] == [
+            "rare",
+            "often",
+        ]
 
 
 def test_an_unknown_label_of_a_threshold_is_told_before_the_first_epoch(tmp_path):
@@ -300,28 +310,28 @@ def test_an_unknown_label_of_a_threshold_is_told_before_the_first_epoch(tmp_path
 
 
 def test_what_is_done_is_told_from_the_first_epoch_to_the_last_training(tmp_path):
-    told = []
+    reports = []
 
     def report(done):
         if done.scores is not None or done.until:
-            told.append((done.part, done.until, done.progress.epoch, done.scores is not None))
+            reports.append((done.part, done.until, done.progress.epoch, done.scores is not None))
 
-    own = examples(24, 0)
+    items = examples(24, 0)
     fit(
-        own[:16],
-        own[16:],
+        items[:16],
+        items[16:],
         recipe(train={"refit": True, "batch-texts": 16}),
         tmp_path,
         report=report,
-        stage=told.append,
+        stage=reports.append,
     )
-    first, chosen = told[:2], told[3][1]
+    first, chosen = reports[:2], reports[3][1]
     assert first == [("", None, 0, True), ("", None, 1, True)]  # epochs that dev judges
-    assert told[2] == told[-1] == "linear model, calibration"
-    again = told[3:-1]  # dev has chosen: nothing is judged, and how far it goes is known
-    assert {own[:2] for own in again} == {("once more, on all", chosen)}
-    assert max(own[2] for own in again) == chosen - 1
-    assert not any(own[3] for own in again)
+    assert reports[2] == reports[-1] == "linear model, calibration"
+    again = reports[3:-1]  # dev has chosen: nothing is judged, and how far it goes is known
+    assert {state[:2] for state in again} == {("once more, on all", chosen)}
+    assert max(state[2] for state in again) == chosen - 1
+    assert not any(state[3] for state in again)
 
 
 @pytest.mark.parametrize("stops", [True, False])

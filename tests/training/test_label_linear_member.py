@@ -25,8 +25,8 @@ NAMES = (("apple", "pear"), ("oak", "fir"), ("cat", "dog"))
 def corpus(texts: int, seed: int) -> tuple[list[Example], np.ndarray]:
     random = np.random.default_rng(seed)
     targets = random.integers(0, 3, texts)
-    found = [f"the {random.choice(NAMES[label])}s of {random.integers(1000)}" for label in targets]
-    return [Example(text) for text in found], targets
+    sentences = [f"the {random.choice(NAMES[label])}s of {random.integers(1000)}" for label in targets]
+    return [Example(text) for text in sentences], targets
 
 
 def objective(weights: str = "none", tokenizer: str = "penn") -> ClassificationObjective:
@@ -44,53 +44,53 @@ def knowing(targets: np.ndarray, strength: float) -> np.ndarray:
     return (strength * np.eye(3)[targets] + noise).astype(np.float32)
 
 
-def ensemble(own: ClassificationObjective, logits: np.ndarray) -> SingleLabelEnsembleFitter:
+def ensemble(task_objective: ClassificationObjective, logits: np.ndarray) -> SingleLabelEnsembleFitter:
     """The ensemble of the linear model and an encoder with these logits of dev."""
-    fitted = SingleLabelEnsembleFitter(own)
-    own.model.outputs_of = lambda *_, **__: logits  # type: ignore[method-assign]
+    fitted = SingleLabelEnsembleFitter(task_objective)
+    task_objective.model.outputs_of = lambda *_, **__: logits  # type: ignore[method-assign]
     fitted.fit()
-    del own.model.outputs_of
+    del task_objective.model.outputs_of
     return fitted
 
 
 def test_an_encoder_that_knows_nothing_is_dropped():
-    own = objective()
-    ensemble(own, knowing(own.dev_targets, 0.0))
-    model = own.model
+    task_objective = objective()
+    ensemble(task_objective, knowing(task_objective.dev_targets, 0.0))
+    model = task_objective.model
     assert isinstance(model.linear_model, TextLinearBuffers)
     assert (model.encoder_weight, model.linear_weight, model.linear_share) == (0.0, 1.0, 1.0)
-    assert (model.logits(own.dev_items).argmax(1) == own.dev_targets).mean() == 1.0
+    assert (model.logits(task_objective.dev_items).argmax(1) == task_objective.dev_targets).mean() == 1.0
 
 
 def test_an_encoder_without_a_weight_beside_the_linear_model_is_unused():
     """What it says of dev decides; the linear model is fitted once."""
-    own = objective()
-    fitter = SingleLabelEnsembleFitter(own)
+    task_objective = objective()
+    fitter = SingleLabelEnsembleFitter(task_objective)
     answers = []
     for strength in (0.0, 6.0):
-        logits = knowing(own.dev_targets, strength)
+        logits = knowing(task_objective.dev_targets, strength)
         if strength:
-            own.dev_targets = np.random.default_rng(0).permutation(own.dev_targets)
-            logits = knowing(own.dev_targets, strength)
-        own.model.outputs_of = lambda *_, logits=logits, **__: logits  # type: ignore[method-assign]
-        own.evaluate()
+            task_objective.dev_targets = np.random.default_rng(0).permutation(task_objective.dev_targets)
+            logits = knowing(task_objective.dev_targets, strength)
+        task_objective.model.outputs_of = lambda *_, logits=logits, **__: logits  # type: ignore[method-assign]
+        task_objective.evaluate()
         answers.append((fitter.encoder_is_unused(), fitter.linear_fit))
     assert [unused for unused, _ in answers] == [True, False]
     assert answers[0][1] is answers[1][1]
-    assert own.model.linear_model is None  # nothing of the model is changed
+    assert task_objective.model.linear_model is None  # nothing of the model is changed
 
 
 def test_whether_the_encoder_is_unused_is_asked_without_another_pass_over_dev(monkeypatch):
-    own = objective()
-    fitter = SingleLabelEnsembleFitter(own)
+    task_objective = objective()
+    fitter = SingleLabelEnsembleFitter(task_objective)
     calls = []
-    network, linear = own.model.outputs_of, fitter.dev_scores
+    network, linear = task_objective.model.outputs_of, fitter.dev_scores
     monkeypatch.setattr(
-        own.model, "outputs_of", lambda *a, **k: calls.append("network") or network(*a, **k)
+        task_objective.model, "outputs_of", lambda *a, **k: calls.append("network") or network(*a, **k)
     )
     monkeypatch.setattr(fitter, "dev_scores", lambda model: calls.append("linear") or linear(model))
     for _ in range(2):
-        own.evaluate()
+        task_objective.evaluate()
         fitter.encoder_is_unused()
     assert calls == ["network", "linear", "network"]
     fitter.fit()
@@ -98,45 +98,53 @@ def test_whether_the_encoder_is_unused_is_asked_without_another_pass_over_dev(mo
 
 
 def test_both_have_a_say_and_the_probabilities_are_calibrated():
-    own = objective()
-    logits = knowing(own.dev_targets, 2.0)
-    noisy = own.dev_targets.copy()
+    task_objective = objective()
+    logits = knowing(task_objective.dev_targets, 2.0)
+    noisy = task_objective.dev_targets.copy()
     noisy[::4] = (noisy[::4] + 1) % 3  # the linear model is not always right either
-    own.dev_targets = noisy
-    ensemble(own, logits)
-    model = own.model
+    task_objective.dev_targets = noisy
+    ensemble(task_objective, logits)
+    model = task_objective.model
     assert 0 < model.linear_share <= 1
-    alone = model.linear_scores(own.dev_items)
+    alone = model.linear_scores(task_objective.dev_items)
     model.outputs_of = lambda *_, **__: logits  # type: ignore[method-assign]
-    mixed = model.logits(own.dev_items) / model.temperature
+    mixed = model.logits(task_objective.dev_items) / model.temperature
     assert mean_loss(mixed, noisy) <= min(mean_loss(alone, noisy), mean_loss(logits, noisy)) + 0.02
 
 
 def test_a_linear_member_that_is_not_needed_is_dropped():
-    own = objective()
-    own.dev_targets = np.random.default_rng(0).permutation(own.dev_targets)
-    ensemble(own, knowing(own.dev_targets, 6.0))
-    assert own.model.linear_model is None
-    assert own.model.config.linear_model.features == 0
+    task_objective = objective()
+    task_objective.dev_targets = np.random.default_rng(0).permutation(task_objective.dev_targets)
+    ensemble(task_objective, knowing(task_objective.dev_targets, 6.0))
+    assert task_objective.model.linear_model is None
+    assert task_objective.model.config.linear_model.features == 0
 
 
 def test_class_weights_reach_it():
     shares = {}
     for weights in ("none", "a=20.0"):
-        own = objective(weights)
-        own.train_targets = np.random.default_rng(7).integers(0, 3, len(own.train_targets))
-        own.dev_targets = np.zeros_like(own.dev_targets)
-        ensemble(own, knowing(own.dev_targets, 0.0))
-        guessed = own.model.linear_scores(own.dev_items).argmax(1) if own.model.linear_model else [1]
+        task_objective = objective(weights)
+        task_objective.train_targets = np.random.default_rng(7).integers(
+            0, 3, len(task_objective.train_targets)
+        )
+        task_objective.dev_targets = np.zeros_like(task_objective.dev_targets)
+        ensemble(task_objective, knowing(task_objective.dev_targets, 0.0))
+        guessed = (
+            task_objective.model.linear_scores(task_objective.dev_items).argmax(1)
+            if task_objective.model.linear_model
+            else [1]
+        )
         shares[weights] = np.mean(np.array(guessed) == 0)
     assert shares["a=20.0"] > shares["none"] + 0.1
 
 
 def test_texts_without_words_have_no_linear_model():
-    own = objective()
-    own.train_items = own.model.features.encode([" "] * len(own.train_items))
-    ensemble(own, knowing(own.dev_targets, 1.0))
-    assert own.model.linear_model is None
+    task_objective = objective()
+    task_objective.train_items = task_objective.model.features.encode(
+        [" "] * len(task_objective.train_items)
+    )
+    ensemble(task_objective, knowing(task_objective.dev_targets, 1.0))
+    assert task_objective.model.linear_model is None
 
 
 def test_labels_that_are_not_certain_and_weights_reach_loss_class_weights_and_linear_model():
@@ -170,7 +178,9 @@ def test_a_refit_has_the_scale_of_the_first_fit_whose_ensemble_weight_it_has(mon
     fitted = ensemble(first, knowing(first.dev_targets, 0.0))
     fits = []
     monkeypatch.setattr(
-        TrainingData, "fit", lambda *own, fit=TrainingData.fit: fits.append(own) or fit(*own)
+        TrainingData,
+        "fit",
+        lambda *arguments, fit=TrainingData.fit: fits.append(arguments) or fit(*arguments),
     )
     SingleLabelEnsembleFitter(second).refit(fitted)
     assert len(fits) == 1

@@ -103,12 +103,12 @@ def test_numbers_have_no_labels() -> None:
 def test_what_is_in_no_fold_is_trained_on_and_never_judged() -> None:
     texts = [f"{word} {n}" for n in range(15) for word in ("cat", "dog")]
     targets = np.array([0, 1] * 15)
-    found = fit_linear(
+    fitted = fit_linear(
         LinearExamples([*texts, "purring", "barking"], np.append(targets, [0, 1]), 2, label_name_count=2)
     )
-    assert len(found.oof_scores) == len(texts)
-    assert found.cv_score == 1
-    assert found.model.scores(["purring", "barking"]).argmax(axis=1).tolist() == [0, 1]
+    assert len(fitted.oof_scores) == len(texts)
+    assert fitted.cv_score == 1
+    assert fitted.model.scores(["purring", "barking"]).argmax(axis=1).tolist() == [0, 1]
 
 
 def test_a_probe_with_texts_in_no_fold_chooses_as_without_them_where_they_weigh_nothing() -> None:
@@ -118,14 +118,14 @@ def test_a_probe_with_texts_in_no_fold_chooses_as_without_them_where_they_weigh_
     more = np.vstack([vectors, unit(drawn.normal(size=(10, 8)))])
     labels = np.append(targets, [0, 1] * 5)
     weights = np.append(np.ones(60), np.zeros(10))
-    without, beside = (
+    without, mixed = (
         softmax(vectors @ weight.T + bias, axis=1)
         for weight, bias in (
             fit_linear_probe(vectors, targets, 2),
             fit_linear_probe(more, labels, 2, weights=weights, label_name_count=10),
         )
     )
-    np.testing.assert_allclose(beside, without, atol=5e-3)
+    np.testing.assert_allclose(mixed, without, atol=5e-3)
 
 
 def test_names_tell_label_sets_apart_and_very_many_texts_are_looked_at_in_part() -> None:

@@ -71,15 +71,15 @@ def test_an_epoch():
 def test_the_loss_is_a_mean_over_symbols_summed_over_windows():
     objective = objective_of(context=1000, dropout=0.0)  # one window: the whole text
     objective.model.eval()
-    whole = objective.model.score(objective.train).loss
-    assert objective.loss([0]).item() == pytest.approx(whole, rel=1e-5)
-    assert objective.loss([0, 0]).item() == pytest.approx(2 * whole, rel=1e-5)
+    mean_loss = objective.model.score(objective.train).loss
+    assert objective.loss([0]).item() == pytest.approx(mean_loss, rel=1e-5)
+    assert objective.loss([0, 0]).item() == pytest.approx(2 * mean_loss, rel=1e-5)
 
 
 def test_a_run_that_was_stopped_ends_like_one_that_was_not(tmp_path):
     config = TrainConfig(epochs=3, batch_texts=4, learning_rate=0.01, score="loss", checkpoint_seconds=0)
-    whole = objective_of(windows=10)
-    run_epochs(whole.model, whole, config, tmp_path / "whole")
+    complete = objective_of(windows=10)
+    run_epochs(complete.model, complete, config, tmp_path / "whole")
 
     class Stop(Exception):
         pass
@@ -94,7 +94,7 @@ def test_a_run_that_was_stopped_ends_like_one_that_was_not(tmp_path):
     again = objective_of(windows=10)
     torch.manual_seed(99)
     run_epochs(again.model, again, config, tmp_path / "stopped", resume=True)
-    for ours, theirs in zip(again.model.parameters(), whole.model.parameters(), strict=True):
+    for ours, theirs in zip(again.model.parameters(), complete.model.parameters(), strict=True):
         assert torch.equal(ours, theirs)
 
 

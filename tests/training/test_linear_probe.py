@@ -19,7 +19,7 @@ def texts(count: int, classes: int, noise: float) -> tuple[np.ndarray, np.ndarra
 def test_it_is_logistic_regression_of_one_of_the_strengths(classes):
     rows, targets = texts(300, classes, 2.0)
     weights, bias = fit_linear_probe(rows, targets, classes)
-    found = rows @ weights.T + bias
+    outputs = rows @ weights.T + bias
     gaps, turned = [], rows @ covariance_root(rows) * _LENGTH
     for strength in STRENGTHS:
         # Of two labels scikit-learn has one column of weights, we have two of half the size.
@@ -28,7 +28,7 @@ def test_it_is_logistic_regression_of_one_of_the_strengths(classes):
         )
         logits = model.decision_function(turned)
         expected = np.stack([-logits, logits], axis=1) / 2 if classes == 2 else logits
-        centred = found - found.mean(axis=1, keepdims=True)
+        centred = outputs - outputs.mean(axis=1, keepdims=True)
         gaps.append(np.abs(centred - (expected - expected.mean(axis=1, keepdims=True))).max())
     assert min(gaps) < 0.05
 
@@ -36,12 +36,12 @@ def test_it_is_logistic_regression_of_one_of_the_strengths(classes):
 @pytest.mark.parametrize("noise", [0.3, 2.0, 8.0])
 def test_the_strength_is_the_best_of_all(noise, monkeypatch):
     rows, targets = texts(200, 3, noise)
-    found = fit_linear_probe(rows, targets, 3)[0]
+    weights = fit_linear_probe(rows, targets, 3)[0]
     all_of_them = []
     for first in range(len(STRENGTHS)):
         monkeypatch.setattr(linear_probe, "FIRST", first)
         all_of_them.append(np.linalg.norm(fit_linear_probe(rows, targets, 3)[0]))
-    np.testing.assert_allclose(all_of_them, np.linalg.norm(found), rtol=0.02)
+    np.testing.assert_allclose(all_of_them, np.linalg.norm(weights), rtol=0.02)
 
 
 def test_noise_asks_for_small_weights():
@@ -55,7 +55,9 @@ def test_noise_asks_for_small_weights():
 def test_weights_count_texts_as_if_there_were_more_of_them():
     rows, targets = texts(100, 2, 2.0)
     more = np.where(targets == 1, 3.0, 1.0)
-    plain, weighted = (fit_linear_probe(rows, targets, 2, weights=own) for own in (None, more))
+    plain, weighted = (
+        fit_linear_probe(rows, targets, 2, weights=sample_weights) for sample_weights in (None, more)
+    )
     assert weighted[1][1] - weighted[1][0] > plain[1][1] - plain[1][0]
 
 
@@ -63,14 +65,14 @@ def test_numbers_that_count_nothing_are_as_if_they_were_not_there():
     rows, targets = texts(100, 3, 2.0)
     wrong, weights = targets.astype(float), np.ones(100, dtype=np.float32)
     wrong[60:], weights[60:] = 1e6, 0
-    found, wanted = (
+    fitted, expected = (
         fit_linear_number_probe(rows, wrong, weights),
         fit_linear_number_probe(rows[:60], targets[:60]),
     )
-    for own, other in zip(found, wanted, strict=True):
-        np.testing.assert_allclose(own, other, atol=1e-4)
+    for actual, reference in zip(fitted, expected, strict=True):
+        np.testing.assert_allclose(actual, reference, atol=1e-4)
     heavy = fit_linear_number_probe(rows, targets, np.where(targets == 2, 20.0, 1.0))
-    assert (rows @ heavy[0].T + heavy[1]).mean() > (rows @ wanted[0].T + wanted[1]).mean()
+    assert (rows @ heavy[0].T + heavy[1]).mean() > (rows @ expected[0].T + expected[1]).mean()
 
 
 def test_few_texts():
@@ -110,10 +112,10 @@ def test_doubles_are_held_out_together():
     targets = random.integers(0, 2, 150)
     twice, both = np.vstack([rows, rows]), np.tile(targets, 2)
     same = np.tile(np.arange(150), 2)
-    apart, together = (fit_linear_probe(twice, both, 2, same=own) for own in (None, same))
+    apart, together = (fit_linear_probe(twice, both, 2, same=groups) for groups in (None, same))
     assert np.linalg.norm(together[0]) < np.linalg.norm(apart[0])
     numbers = random.normal(size=150)
-    ridges = [fit_linear_number_probe(twice, np.tile(numbers, 2), same=own) for own in (None, same)]
+    ridges = [fit_linear_number_probe(twice, np.tile(numbers, 2), same=groups) for groups in (None, same)]
     assert np.linalg.norm(ridges[1][0]) < np.linalg.norm(ridges[0][0])
     alone = fit_linear_number_probe(rows, numbers, same=np.arange(150))
     np.testing.assert_array_equal(alone[0], fit_linear_number_probe(rows, numbers)[0])

@@ -45,7 +45,7 @@ def comparable(progress: RunProgress) -> dict:
 
 
 @pytest.fixture(scope="module")
-def whole(make_objective, tmp_path_factory):
+def uninterrupted(make_objective, tmp_path_factory):
     """The weights and counters of a run that nothing interrupts."""
     objective = make_objective()
     progress = run_epochs(objective.model, objective, CONFIG, tmp_path_factory.mktemp("whole"))
@@ -68,10 +68,10 @@ def test_learns(make_objective, tmp_path):
     pytest.fail(f"accuracies: {accuracies}")
 
 
-def test_ends_with_the_best_weights(make_objective, whole):
+def test_ends_with_the_best_weights(make_objective, uninterrupted):
     objective = make_objective()
-    objective.model.load_state_dict(whole[0])
-    progress = whole[1]
+    objective.model.load_state_dict(uninterrupted[0])
+    progress = uninterrupted[1]
     scores = [entry["accuracy"] for entry in progress.history]
     assert objective.evaluate()["accuracy"] == max(scores) == progress.best_score
     assert scores.index(max(scores)) == progress.best_epoch
@@ -95,19 +95,19 @@ def test_a_score_that_a_task_has_not_is_told(make_objective, tmp_path):
 
 def test_while_nothing_is_found_the_loss_decides():
     config = replace(CONFIG, score="f1")
-    nothing, less, found = ({"f1": f1, "loss": loss} for f1, loss in ((0.0, 0.9), (0.0, 0.5), (0.01, 2.0)))
-    merits = [config.selection_score(0, scores) for scores in (nothing, less, found)]
+    nothing, less, better = ({"f1": f1, "loss": loss} for f1, loss in ((0.0, 0.9), (0.0, 0.5), (0.01, 2.0)))
+    merits = [config.selection_score(0, scores) for scores in (nothing, less, better)]
     assert merits == sorted(merits)
     assert len({*merits}) == 3
 
 
-def test_same_seed_same_weights_other_seed_others(make_objective, tmp_path, whole):
+def test_same_seed_same_weights_other_seed_others(make_objective, tmp_path, uninterrupted):
     objective = make_objective()
     run_epochs(objective.model, objective, CONFIG, tmp_path / "again")
-    assert same(whole[0], weights(objective))
+    assert same(uninterrupted[0], weights(objective))
     objective = make_objective()
     run_epochs(objective.model, objective, TrainConfig(**{**vars(CONFIG), "seed": 1}), tmp_path / "other")
-    assert not same(whole[0], weights(objective))
+    assert not same(uninterrupted[0], weights(objective))
 
 
 def test_nothing_of_an_earlier_run_is_taken_for_this_one(make_objective, tmp_path):
@@ -131,7 +131,7 @@ def test_nothing_of_an_earlier_run_is_taken_for_this_one(make_objective, tmp_pat
     ],
 )
 def test_killed_after_any_report_and_resumed(
-    make_objective, tmp_path, whole, when, checkpoint_seconds, epoch_seconds, monkeypatch
+    make_objective, tmp_path, uninterrupted, when, checkpoint_seconds, epoch_seconds, monkeypatch
 ):
     monkeypatch.setattr(loop, "EPOCH_SECONDS", epoch_seconds)
     config = TrainConfig(**{**vars(CONFIG), "checkpoint_seconds": checkpoint_seconds})
@@ -150,8 +150,8 @@ def test_killed_after_any_report_and_resumed(
     torch.rand(3)
     objective = make_objective(seed=7)
     progress = run_epochs(objective.model, objective, config, tmp_path, resume=True)
-    assert comparable(progress) == comparable(whole[1])
-    assert same(whole[0], weights(objective))
+    assert comparable(progress) == comparable(uninterrupted[1])
+    assert same(uninterrupted[0], weights(objective))
 
 
 def test_without_a_state_there_is_nothing_to_resume(make_objective, tmp_path):
@@ -161,7 +161,7 @@ def test_without_a_state_there_is_nothing_to_resume(make_objective, tmp_path):
 
 
 @pytest.mark.parametrize("call", range(1, 9))
-def test_killed_during_a_save(make_objective, tmp_path, whole, monkeypatch, call):
+def test_killed_during_a_save(make_objective, tmp_path, uninterrupted, monkeypatch, call):
     config = TrainConfig(**{**vars(CONFIG), "checkpoint_seconds": 0.0})
     objective = make_objective()
     real, calls = os.replace, 0
@@ -181,12 +181,12 @@ def test_killed_during_a_save(make_objective, tmp_path, whole, monkeypatch, call
             run_epochs(objective.model, objective, config, tmp_path)
     objective = make_objective(seed=7)
     progress = run_epochs(objective.model, objective, config, tmp_path, resume=True)
-    assert comparable(progress) == comparable(whole[1])
-    assert same(whole[0], weights(objective))
+    assert comparable(progress) == comparable(uninterrupted[1])
+    assert same(uninterrupted[0], weights(objective))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_saves_and_says_how_to_go_on(make_objective, tmp_path, whole, number):
+def test_a_signal_saves_and_says_how_to_go_on(make_objective, tmp_path, uninterrupted, number):
     before = signal.getsignal(number)
 
     def interrupt(report: EpochReport) -> None:
@@ -200,10 +200,10 @@ def test_a_signal_saves_and_says_how_to_go_on(make_objective, tmp_path, whole, n
     assert signal.getsignal(number) == before
     objective = make_objective(seed=7)
     run_epochs(objective.model, objective, config, tmp_path, resume=True)
-    assert same(whole[0], weights(objective))
+    assert same(uninterrupted[0], weights(objective))
 
 
-def test_a_signal_while_it_is_asked_whether_the_network_is_of_use(make_objective, tmp_path, whole):
+def test_a_signal_while_it_is_asked_whether_the_network_is_of_use(make_objective, tmp_path, uninterrupted):
     """It acts at once, and the state is that of the end of the epoch's updates."""
     config = replace(CONFIG, checkpoint_seconds=1e9)
     answers = iter([False])
@@ -221,16 +221,16 @@ def test_a_signal_while_it_is_asked_whether_the_network_is_of_use(make_objective
     assert (progress.epoch, progress.step, progress.best_epoch) == (1, 6, 0)
     objective = make_objective(seed=7)
     resumed = run_epochs(objective.model, objective, config, tmp_path, resume=True)
-    assert comparable(resumed) == comparable(whole[1])
-    assert same(whole[0], weights(objective))
+    assert comparable(resumed) == comparable(uninterrupted[1])
+    assert same(uninterrupted[0], weights(objective))
 
 
-def test_resuming_a_finished_run_gives_its_weights(make_objective, tmp_path, whole):
+def test_resuming_a_finished_run_gives_its_weights(make_objective, tmp_path, uninterrupted):
     objective = make_objective()
     run_epochs(objective.model, objective, CONFIG, tmp_path)
     objective = make_objective(seed=7)
     run_epochs(objective.model, objective, CONFIG, tmp_path, resume=True)
-    assert same(whole[0], weights(objective))
+    assert same(uninterrupted[0], weights(objective))
 
 
 def test_resuming_another_run_names_the_difference(make_objective, tmp_path):
@@ -263,16 +263,16 @@ def test_stops_early_and_after_patience_epochs(make_objective, tmp_path):
 def test_stops_after_an_epoch_whose_network_is_of_no_use(make_objective, tmp_path):
     """The averaged weights are asked, in evaluation mode. A run that is killed then goes on the same."""
     config = replace(CONFIG, epochs=6, patience=0, checkpoint_seconds=0)
-    objective, asked = make_objective(), list[dict[str, torch.Tensor]]()
+    objective, states = make_objective(), list[dict[str, torch.Tensor]]()
 
     def unused() -> bool:
         assert not objective.model.training
-        asked.append(weights(objective))
-        return len(asked) == 3
+        states.append(weights(objective))
+        return len(states) == 3
 
     progress = run_epochs(objective.model, objective, config, tmp_path / "run", unused=unused)
     assert (len(progress.history), progress.finished) == (3, True)
-    assert same(weights(objective), asked[progress.best_epoch])
+    assert same(weights(objective), states[progress.best_epoch])
     killed = make_objective()
     with pytest.raises(Killed):
         run_epochs(killed.model, killed, config, tmp_path / "killed", unused=killing_after(1))
@@ -352,7 +352,9 @@ def test_the_seconds_of_a_run_do_not_count_the_linear_model(make_objective, tmp_
 
 @pytest.mark.parametrize("early", [True, False])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_need_not_wait_for_the_linear_model(make_objective, tmp_path, whole, number, early):
+def test_a_signal_need_not_wait_for_the_linear_model(
+    make_objective, tmp_path, uninterrupted, number, early
+):
     """The state is saved before, and the resumed run is the same run."""
     config = TrainConfig(**{**vars(CONFIG), "checkpoint_seconds": 1e9})
     objective, continued = make_objective(), []
@@ -374,5 +376,5 @@ def test_a_signal_need_not_wait_for_the_linear_model(make_objective, tmp_path, w
     assert (raised.value.signal, continued) == (number, [])
     objective = make_objective(seed=7)
     progress = run_epochs(objective.model, objective, config, tmp_path, resume=True, unused=lambda: False)
-    assert comparable(progress) == comparable(whole[1])
-    assert same(whole[0], weights(objective))
+    assert comparable(progress) == comparable(uninterrupted[1])
+    assert same(uninterrupted[0], weights(objective))

@@ -26,7 +26,7 @@ def folder(tmp_path_factory):
     place = tmp_path_factory.mktemp("masked")
     chance = random.Random(0)
     drawn = ([*chance.choice(PAIRS), *chance.choice(PAIRS)] for _ in range(300))
-    texts = ("n{} {} and {} then {} and {}".format(chance.randint(0, 9), *own) for own in drawn)
+    texts = ("n{} {} and {} then {} and {}".format(chance.randint(0, 9), *words) for words in drawn)
     (place / "texts.txt").write_text("\n".join(texts) + "\n")
     (place / "vectors.txt").write_text("".join(f"{w} {' '.join(['0.5'] * 16)}\n" for w in ("snow", "rain")))
     settings = {
@@ -90,8 +90,12 @@ def test_models_begin_with_its_words_and_encoder(folder, tmp_path, task, rows):
 
 def vector(model, word):
     """The vector of a word, wherever it is kept."""
-    at, known = model.features.vocabulary.words.index(word), model.embedding.vectors.num_embeddings
-    return model.embedding.vectors.weight[at] if at < known else model.embedding.extra.weight[at - known]
+    at, vector_count = model.features.vocabulary.words.index(word), model.embedding.vectors.num_embeddings
+    return (
+        model.embedding.vectors.weight[at]
+        if at < vector_count
+        else model.embedding.extra.weight[at - vector_count]
+    )
 
 
 def test_its_settings_are_kept(folder, tmp_path):
@@ -119,11 +123,11 @@ def test_reading_without_labels_makes_no_score_too_good(folder):
 
     lines = (folder / "texts.txt").read_text().splitlines()
     rows = [f"{line},{'ab'[n % 2]}" for n, line in enumerate(dict.fromkeys(lines))]
-    file, told = write(folder / "labelled.csv", ["text,label", *rows]), Told()
+    file, reporter = write(folder / "labelled.csv", ["text,label", *rows]), Told()
     settings = {"base": {"name": str(folder / "model")}, "train": {"epochs": 1, "refit": False}}
-    train_files(file, folder / "labelled", settings=settings, baseline=False, reporter=told)
-    assert not any("training texts too" in text for text in told.warned)
-    assert any("begins with what" in text for text in told.notes_)
+    train_files(file, folder / "labelled", settings=settings, baseline=False, reporter=reporter)
+    assert not any("training texts too" in text for text in reporter.warned)
+    assert any("begins with what" in text for text in reporter.notes_)
 
 
 def test_a_model_of_other_sizes_is_gone_on_from_where_they_fit(folder):

@@ -17,8 +17,8 @@ def test_once_for_the_same_arguments():
 
     assert [ask(), ask()] == [[0, 2, 4]] * 2
     assert len(calls) == 2
-    known = {}
-    with memoizing(known):
+    cache = {}
+    with memoizing(cache):
         assert [ask(), ask(), ask(2.0), ask(classes=3), ask()] == [
             *[[0, 2, 4]] * 2,
             [0, 4, 8],
@@ -28,6 +28,6 @@ def test_once_for_the_same_arguments():
         assert len(calls) == 5
         memoized(fit, ["a", "b"], np.arange(3.0))["weights"][:] = 9
         assert ask() == [0, 2, 4]
-    assert len(known) == 3
+    assert len(cache) == 3
     ask()
     assert len(calls) == 6

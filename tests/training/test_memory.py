@@ -29,12 +29,12 @@ class Small:
         self.model, self.most, self.lengths = nn.Linear(2, 1), most, np.arange(1, 41)
 
     def loss(self, texts):
-        own = self.points[list(texts)]
-        found = (self.model(own[:, :2])[:, 0] - own[:, 2]).square().sum()
+        rows = self.points[list(texts)]
+        loss = (self.model(rows[:, :2])[:, 0] - rows[:, 2]).square().sum()
         if len(texts) > self.most:
-            found.backward()  # it may have come as far as that
+            loss.backward()  # it may have come as far as that
             raise RuntimeError(FULL)
-        return found
+        return loss
 
     def evaluate(self):
         return {"loss": 0.0, "accuracy": 0.0}
@@ -45,27 +45,27 @@ def where(text: int) -> str:
 
 
 def test_cut_in_two_and_the_same_update(tmp_path, monkeypatch):
-    whole, cut = Small(8), Small(3)
-    run_epochs(whole.model, whole, CONFIG, tmp_path / "whole")
+    complete, cut = Small(8), Small(3)
+    run_epochs(complete.model, complete, CONFIG, tmp_path / "whole")
     (handler := logging.Handler()).emit = (records := []).append
     logger = logging.getLogger("headwise")
     monkeypatch.setattr(logger, "handlers", [handler])
     monkeypatch.setattr(logger, "level", logging.INFO)
     run_epochs(cut.model, cut, CONFIG, tmp_path / "cut", where=where)
-    torch.testing.assert_close(cut.model.weight, whole.model.weight)
+    torch.testing.assert_close(cut.model.weight, complete.model.weight)
     logged = "\n".join(record.getMessage() for record in records)
     assert "a batch of 8 texts does not fit into the memory (its longest: a.csv:40, 40 words)" in logged
 
 
 def test_a_text_that_does_not_fit_is_named(tmp_path):
-    own = Small(0)
+    small = Small(0)
     with pytest.raises(HeadwiseError, match=r"one text \(a\.csv:\d+, \d+ words\)") as error:
-        run_epochs(own.model, own, CONFIG, tmp_path, where=where)
+        run_epochs(small.model, small, CONFIG, tmp_path, where=where)
     assert error.value.code == "HW410"
 
 
 def test_other_errors_are_not_taken_for_it(tmp_path, monkeypatch):
-    own = Small(8)
-    monkeypatch.setattr(own, "loss", lambda texts: torch.zeros(2) @ torch.zeros(3))
+    small = Small(8)
+    monkeypatch.setattr(small, "loss", lambda texts: torch.zeros(2) @ torch.zeros(3))
     with pytest.raises(RuntimeError):
-        run_epochs(own.model, own, CONFIG, tmp_path)
+        run_epochs(small.model, small, CONFIG, tmp_path)

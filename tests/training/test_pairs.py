@@ -26,8 +26,8 @@ def recipe(task="pair", **settings):
         "pair": {"features": "product"},
         "train": {"epochs": 6, "batch_texts": 16, "learning_rate": 0.01, "score": "loss"},
     }
-    for section, own in settings.items():
-        layers[section] = {**layers.get(section, {}), **own}
+    for section, options in settings.items():
+        layers[section] = {**layers.get(section, {}), **options}
     return build_config(layers)
 
 
@@ -38,9 +38,9 @@ def problem(pairs: int, seed: int, scored: bool = False) -> list[Pair]:
     for line in range(pairs):
         one = random.choice(WORDS)
         same = random.random() < 0.5
-        other = one if same else random.choice([word for word in WORDS if word != one])
+        second = one if same else random.choice([word for word in WORDS if word != one])
         label = str(2.5 if same else -1.5) if scored else "same" if same else "other"
-        made.append(Pair(one, other, label, line + 1))
+        made.append(Pair(one, second, label, line + 1))
     return made
 
 
@@ -55,13 +55,16 @@ def fit_pairs(parts, recipe, folder, **more):
 
 @pytest.mark.parametrize("interaction", ["none", "cross", "match"])
 def test_it_compares_the_texts(tmp_path, interaction):
-    own = parts()
+    pair_parts = parts()
     small = {"cross_heads": 2, "cross_head_size": 8, "cross_feedforward": 16}
     fitted = fit_pairs(
-        own, recipe(pair={"interaction": interaction, **small}, linear_model={"kind": "none"}), tmp_path
+        pair_parts,
+        recipe(pair={"interaction": interaction, **small}, linear_model={"kind": "none"}),
+        tmp_path,
     )
     right = [
-        p.label == pair.label for p, pair in zip(fitted.model.predict(own.test), own.test, strict=True)
+        p.label == pair.label
+        for p, pair in zip(fitted.model.predict(pair_parts.test), pair_parts.test, strict=True)
     ]
     assert np.mean(right) > 0.9
     assert fitted.model.temperature != 1.0
@@ -70,17 +73,17 @@ def test_it_compares_the_texts(tmp_path, interaction):
 
 
 def test_it_learns_scores(tmp_path):
-    own = parts(scored=True)
-    fitted = fit_pairs(own, recipe("pair-score"), tmp_path)
-    found = np.array(list(fitted.model.predict(own.test)))
-    assert np.abs(found - own.item_type.label_type.numbers(own.test)).mean() < 0.8
+    pair_parts = parts(scored=True)
+    fitted = fit_pairs(pair_parts, recipe("pair-score"), tmp_path)
+    scores = np.array(list(fitted.model.predict(pair_parts.test)))
+    assert np.abs(scores - pair_parts.item_type.label_type.numbers(pair_parts.test)).mean() < 0.8
     assert fitted.dev["pearson"] > 0.9
     assert fitted.calibration is None
 
 
 def test_a_run_that_goes_on_is_the_same_run(tmp_path):
-    own, settings = parts(), recipe(train={"epochs": 2})
-    whole = fit_pairs(own, settings, tmp_path / "whole")
+    pair_parts, settings = parts(), recipe(train={"epochs": 2})
+    complete = fit_pairs(pair_parts, settings, tmp_path / "whole")
 
     def stop(report):
         import os
@@ -90,18 +93,18 @@ def test_a_run_that_goes_on_is_the_same_run(tmp_path):
             os.kill(os.getpid(), signal.SIGTERM)
 
     with pytest.raises(TrainingInterrupted):
-        fit_pairs(own, settings, tmp_path / "parts", report=stop)
-    resumed = fit_pairs(own, settings, tmp_path / "parts", resume=True)
-    for one, other in zip(whole.model.parameters(), resumed.model.parameters(), strict=True):
-        torch.testing.assert_close(one, other, rtol=0, atol=0)
-    assert whole.model.temperature == resumed.model.temperature
+        fit_pairs(pair_parts, settings, tmp_path / "parts", report=stop)
+    resumed = fit_pairs(pair_parts, settings, tmp_path / "parts", resume=True)
+    for one, second in zip(complete.model.parameters(), resumed.model.parameters(), strict=True):
+        torch.testing.assert_close(one, second, rtol=0, atol=0)
+    assert complete.model.temperature == resumed.model.temperature
 
 
 def test_weights_of_labels(tmp_path):
-    own = parts()
-    plain = fit_pairs(own, recipe(train={"epochs": 1}), tmp_path / "a").model
-    targets = label_targets(own.train, plain.labels)
-    arguments = ((own.train, targets), (own.dev, label_targets(own.dev, plain.labels)))
+    pair_parts = parts()
+    plain = fit_pairs(pair_parts, recipe(train={"epochs": 1}), tmp_path / "a").model
+    targets = label_targets(pair_parts.train, plain.labels)
+    arguments = ((pair_parts.train, targets), (pair_parts.dev, label_targets(pair_parts.dev, plain.labels)))
     loss = ClassificationObjective(plain, *arguments).loss(range(8)).item()
     weighted = recipe(classifier={"class_weights": "same=3.0"})
     plain.config = weighted.model

@@ -58,19 +58,19 @@ def test_round_trip(tmp_path):
         epoch=1, batch=3, step=7, loss=0.1, best_epoch=0, history=[{"epoch": 1, "x": 0.5}]
     )
     save_state(tmp_path / "s", tensors, progress, {"a": (1, 2)})
-    found, counters = load_state(tmp_path / "s", {"a": (1, 2)})
+    loaded, counters = load_state(tmp_path / "s", {"a": (1, 2)})
     assert counters == progress
     assert counters.best_score == float("-inf")
-    assert all(torch.equal(found[name], tensor) for name, tensor in tensors.items())
+    assert all(torch.equal(loaded[name], tensor) for name, tensor in tensors.items())
 
 
 def test_what_is_loaded_does_not_change_with_the_file(tmp_path):
     save_state(tmp_path / "s", {"a": torch.ones(1000)}, RunProgress(), {})
-    found, _ = load_state(tmp_path / "s", {})
+    loaded, _ = load_state(tmp_path / "s", {})
     with open(tmp_path / "s", "r+b") as file:  # in place, as a mapped file would show
         file.seek(-4000, 2)
         file.write(b"\0" * 4000)
-    assert found["a"].sum() == 1000
+    assert loaded["a"].sum() == 1000
 
 
 @pytest.mark.parametrize("keep", [0, 7, 8, 100, -1])

@@ -24,14 +24,14 @@ WORDS = {"N": ("apple", "pear", "plum"), "V": ("eat", "peel", "cook")}
 def corpus(count: int, seed: int, noise: float = 0.0) -> list[TaggedSentence]:
     """Sentences of nouns and verbs, some of which are tagged wrong."""
     random = np.random.default_rng(seed)
-    found = []
+    sentences = []
     for line in range(count):
         tags = ["NV"[n] for n in random.integers(0, 2, random.integers(1, 6))]
         words = tuple(str(random.choice(WORDS[tag])) for tag in tags)
         wrong = random.random(len(tags)) < noise
-        said = tuple("VN"["NV".index(t)] if w else t for t, w in zip(tags, wrong, strict=True))
-        found.append(TaggedSentence(words, said, line))
-    return found
+        observed = tuple("VN"["NV".index(t)] if w else t for t, w in zip(tags, wrong, strict=True))
+        sentences.append(TaggedSentence(words, observed, line))
+    return sentences
 
 
 def objective(
@@ -45,51 +45,56 @@ def objective(
         characters=CharacterConfig(features=4),
         tagger=TaggerConfig(hidden=4, crf=crf),
     )
-    words = [word for own in WORDS.values() for word in own]
+    words = [word for group in WORDS.values() for word in group]
     scheme = "plain" if tags == "VN" else "bioes"
     model = TagModel(config, Vocabulary.build([words]), list(tags), scheme, Alphabet.build(words)).eval()
     return TaggingObjective(model, train or corpus(30, 0), dev)
 
 
-def knowing(own: TaggingObjective, strength: float) -> None:
+def knowing(task_objective: TaggingObjective, strength: float) -> None:
     """Let the encoder score true tags so much higher than others."""
     for name in WORDS["N"] + WORDS["V"]:
-        assert own.model.features.vocabulary.encode([name])[0] > 0
-    verbs = torch.from_numpy(own.model.features.vocabulary.encode(list(WORDS["V"])))
+        assert task_objective.model.features.vocabulary.encode([name])[0] > 0
+    verbs = torch.from_numpy(task_objective.model.features.vocabulary.encode(list(WORDS["V"])))
 
     def forward(batch):
         verb = torch.isin(batch.words.values, verbs).float()
         return batch.words.with_values(strength * torch.stack([verb, 1 - verb], dim=1))
 
-    own.model.forward = forward  # type: ignore[method-assign]
+    task_objective.model.forward = forward  # type: ignore[method-assign]
 
 
 def test_an_encoder_that_knows_nothing_is_dropped_and_not_asked():
-    own = objective(corpus(60, 1, noise=0.1))
-    knowing(own, 0.0)
-    TagEnsembleFitter(own, dict).fit_members()
-    model = own.model
+    task_objective = objective(corpus(60, 1, noise=0.1))
+    knowing(task_objective, 0.0)
+    TagEnsembleFitter(task_objective, dict).fit_members()
+    model = task_objective.model
     assert (model.encoder_weight, model.linear_share) == (0.0, 1.0)
     model.forward = None  # type: ignore[method-assign, assignment]
     clean = corpus(60, 1)
-    said = model.decode(model.encode_sentences(clean))[0]
-    assert all((own == model.targets(item)).all() for own, item in zip(said, clean, strict=True))
+    decoded = model.decode(model.encode_sentences(clean))[0]
+    assert all((tags == model.targets(item)).all() for tags, item in zip(decoded, clean, strict=True))
 
 
 def test_a_linear_member_that_says_the_contrary_is_dropped():
-    wrong = [replace(own, tags=tuple("VN"["NV".index(t)] for t in own.tags)) for own in corpus(60, 1)]
-    own = objective(wrong)
-    knowing(own, -2.0)  # right on these
-    TagEnsembleFitter(own, dict).fit_members()
-    assert own.model.linear_model is None
-    assert (own.model.linear_weight, own.model.linear_share) == (0.0, 0.0)
-    assert own.model.config.linear_model.features == 0
+    wrong = [
+        replace(sentence, tags=tuple("VN"["NV".index(t)] for t in sentence.tags))
+        for sentence in corpus(60, 1)
+    ]
+    task_objective = objective(wrong)
+    knowing(task_objective, -2.0)  # right on these
+    TagEnsembleFitter(task_objective, dict).fit_members()
+    assert task_objective.model.linear_model is None
+    assert (task_objective.model.linear_weight, task_objective.model.linear_share) == (0.0, 0.0)
+    assert task_objective.model.config.linear_model.features == 0
 
 
 def test_a_tagger_whose_folder_gives_nobody_a_say_still_tags():
-    own = objective(corpus(60, 1, noise=0.1))
-    TagEnsembleFitter(own, dict).fit_members()
-    numbers, sure = own.model.decode(own.model.encode_sentences(corpus(3, 2)), weights=(0.0, 0.0))
+    task_objective = objective(corpus(60, 1, noise=0.1))
+    TagEnsembleFitter(task_objective, dict).fit_members()
+    numbers, sure = task_objective.model.decode(
+        task_objective.model.encode_sentences(corpus(3, 2)), weights=(0.0, 0.0)
+    )
     assert [len(tags) for tags in numbers] == [len(item.tokens) for item in corpus(3, 2)]
     assert all(np.isfinite(shares).all() for shares in sure)
 
@@ -97,29 +102,29 @@ def test_a_tagger_whose_folder_gives_nobody_a_say_still_tags():
 @pytest.mark.parametrize("tags", ["VN", "SO"])
 def test_dev_that_contradicts_both_leaves_the_encoder_alone(tags):
     def tagged(items: list[TaggedSentence], order: str) -> list[TaggedSentence]:
-        return [replace(own, tags=tuple(order["VN".index(t)] for t in own.tags)) for own in items]
+        return [replace(item, tags=tuple(order["VN".index(t)] for t in item.tags)) for item in items]
 
     train, dev = tagged(corpus(30, 0), tags), tagged(corpus(60, 1), tags[::-1])
-    own = objective(dev, False, train, tags)
-    knowing(own, 9.0)
-    TagEnsembleFitter(own, dict).fit_members()
-    assert own.model.linear_model is None
-    assert (own.model.encoder_weight, own.model.linear_share) == (1.0, 0.0)
+    task_objective = objective(dev, False, train, tags)
+    knowing(task_objective, 9.0)
+    TagEnsembleFitter(task_objective, dict).fit_members()
+    assert task_objective.model.linear_model is None
+    assert (task_objective.model.encoder_weight, task_objective.model.linear_share) == (1.0, 0.0)
 
 
 @pytest.mark.parametrize("crf", [True, False])
 def test_both_decode_together_and_a_saved_model_says_the_same(crf, tmp_path):
-    own = objective(corpus(60, 1, noise=0.2), crf=crf)
-    knowing(own, 1.0)
-    TagEnsembleFitter(own, dict).fit_members()
-    model = own.model
+    task_objective = objective(corpus(60, 1, noise=0.2), crf=crf)
+    knowing(task_objective, 1.0)
+    TagEnsembleFitter(task_objective, dict).fit_members()
+    model = task_objective.model
     del model.forward
     assert 0 < model.linear_share < 1
     items = [item for item in corpus(20, 2) if len(item.tokens) > 1][:3]
     encoded = model.encode_sentences(items)
-    found, sure = model.decode(encoded)
+    decoded, sure = model.decode(encoded)
     assert model.linear_model is not None
-    for text, item, tags, chances in zip(encoded, items, found, sure, strict=True):
+    for text, item, tags, chances in zip(encoded, items, decoded, sure, strict=True):
         with torch.no_grad():
             _, batch = next(model.batches([text]))
             scores = model.encoder_weight * model(batch).values.numpy()
@@ -131,7 +136,8 @@ def test_both_decode_together_and_a_saved_model_says_the_same(crf, tmp_path):
             assert learned is not None
             moves = moves + model.encoder_weight * learned.transitions.detach().numpy()
             start, end = (
-                model.encoder_weight * own.detach().numpy() for own in (learned.start, learned.end)
+                model.encoder_weight * parameter.detach().numpy()
+                for parameter in (learned.start, learned.end)
             )
         paths = {
             path: start[path[0]]
@@ -155,22 +161,25 @@ def test_spans_of_which_no_one_is_sure_are_found_where_f1_asks_for_them():
 
     def spans(items: list[TaggedSentence], chance: bool) -> list[TaggedSentence]:
         return [
-            replace(own, tags=tuple("SO"[random.random() < 0.8 if chance else t == "N"] for t in own.tags))
-            for own in items
+            replace(
+                sentence,
+                tags=tuple("SO"[random.random() < 0.8 if chance else t == "N"] for t in sentence.tags),
+            )
+            for sentence in items
         ]
 
-    own = objective(spans(corpus(60, 1), False), False, spans(corpus(60, 0), True), "OS")
-    verbs = torch.from_numpy(own.model.features.vocabulary.encode(list(WORDS["V"])))
+    task_objective = objective(spans(corpus(60, 1), False), False, spans(corpus(60, 0), True), "OS")
+    verbs = torch.from_numpy(task_objective.model.features.vocabulary.encode(list(WORDS["V"])))
 
     def forward(batch):
         verb = torch.isin(batch.words.values, verbs).float()
         return batch.words.with_values(torch.stack([1 + 0 * verb, 4 * verb - 4], dim=1) * 0.5)
 
-    own.model.forward = forward  # type: ignore[method-assign]
-    assert own.evaluate()["f1"] == 0
-    TagEnsembleFitter(own, dict).fit_members()
-    assert own.model.outside > 0
-    assert own.evaluate()["f1"] > 0.9
+    task_objective.model.forward = forward  # type: ignore[method-assign]
+    assert task_objective.evaluate()["f1"] == 0
+    TagEnsembleFitter(task_objective, dict).fit_members()
+    assert task_objective.model.outside > 0
+    assert task_objective.evaluate()["f1"] > 0.9
 
 
 @pytest.mark.parametrize("shape", [(0.5, 4.0), (0.5, 1.0), (2.0, 0.5)])
@@ -194,32 +203,32 @@ def test_what_is_taken_off_o_is_no_part_of_probabilities():
 
     def spans(items: list[TaggedSentence]) -> list[TaggedSentence]:
         return [
-            replace(own, tags=tuple("SO"[t == "N" or random.random() < 0.6] for t in own.tags))
-            for own in items
+            replace(sentence, tags=tuple("SO"[t == "N" or random.random() < 0.6] for t in sentence.tags))
+            for sentence in items
         ]
 
     dev = spans(corpus(300, 1))
-    own = objective(dev, False, spans(corpus(200, 0)), "OS")
-    verbs = torch.from_numpy(own.model.features.vocabulary.encode(list(WORDS["V"])))
+    task_objective = objective(dev, False, spans(corpus(200, 0)), "OS")
+    verbs = torch.from_numpy(task_objective.model.features.vocabulary.encode(list(WORDS["V"])))
     scores = np.log([[0.6, 0.4], [0.99, 0.01]])
 
     def forward(batch):
         noun = 1 - torch.isin(batch.words.values, verbs).long()
         return batch.words.with_values(torch.tensor(scores, dtype=torch.float32)[noun])
 
-    own.model.forward = forward  # type: ignore[method-assign]
-    TagEnsembleFitter(own, dict).fit_members()
-    assert own.model.outside > 0
+    task_objective.model.forward = forward  # type: ignore[method-assign]
+    TagEnsembleFitter(task_objective, dict).fit_members()
+    assert task_objective.model.outside > 0
     new = spans(corpus(300, 2))
-    encoded = own.model.encode_sentences(new)
-    found, sure = map(np.concatenate, own.model.decode(encoded))
-    chances = np.concatenate(own.model.marginals(encoded))
-    truth = np.concatenate([own.model.targets(item) for item in new])
-    np.testing.assert_allclose(sure, chances[np.arange(len(found)), found], atol=1e-5)
-    said = found == 1  # all verbs
-    assert truth[said].mean() == pytest.approx(0.4, abs=0.05)
-    assert chances[said, 1].mean() == pytest.approx(0.4, abs=0.06)
-    assert own.model.tag(new[:1])[0].probabilities == tuple(sure[: len(new[0].tokens)].tolist())
+    encoded = task_objective.model.encode_sentences(new)
+    decoded, sure = map(np.concatenate, task_objective.model.decode(encoded))
+    chances = np.concatenate(task_objective.model.marginals(encoded))
+    truth = np.concatenate([task_objective.model.targets(item) for item in new])
+    np.testing.assert_allclose(sure, chances[np.arange(len(decoded)), decoded], atol=1e-5)
+    predicted = decoded == 1  # all verbs
+    assert truth[predicted].mean() == pytest.approx(0.4, abs=0.05)
+    assert chances[predicted, 1].mean() == pytest.approx(0.4, abs=0.06)
+    assert task_objective.model.tag(new[:1])[0].probabilities == tuple(sure[: len(new[0].tokens)].tolist())
 
 
 def test_a_second_training_takes_over_the_weights():

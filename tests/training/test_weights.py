@@ -30,9 +30,9 @@ SETTINGS = {"encoder": {"width": 8, "heads": 2, "head_size": 4, "layers": 1}}
 def test_a_number_without_weight_does_not_stretch_the_scale():
     wrong, counts = np.array(GRADES, dtype=float), np.ones(120)
     wrong[0], counts[0] = 1e50, 0
-    own = TextRegressor(recipe=SETTINGS, epochs=2).fit(TEXTS, wrong, sample_weight=counts)
-    assert own.model_.scale.deviation < 3
-    assert own.score(TEXTS[1:], GRADES[1:]) > 0.9
+    regressor = TextRegressor(recipe=SETTINGS, epochs=2).fit(TEXTS, wrong, sample_weight=counts)
+    assert regressor.model_.scale.deviation < 3
+    assert regressor.score(TEXTS[1:], GRADES[1:]) > 0.9
 
 
 def test_the_start_from_the_base_leaves_out_what_counts_nothing():
@@ -42,18 +42,18 @@ def test_the_start_from_the_base_leaves_out_what_counts_nothing():
         "train": {"learning_rate": 1e-9, "vectors_learning_rate": 1e-9},
         "linear_model": {"kind": "none"},
     }
-    own = TextRegressor(recipe=SETTINGS | still, epochs=1)
-    own.fit(TEXTS, swapped, sample_weight=np.where(np.arange(120) < 70, 0.0, 1.0))
-    assert np.corrcoef(own.predict(TEXTS), GRADES)[0, 1] > 0.8
+    regressor = TextRegressor(recipe=SETTINGS | still, epochs=1)
+    regressor.fit(TEXTS, swapped, sample_weight=np.where(np.arange(120) < 70, 0.0, 1.0))
+    assert np.corrcoef(regressor.predict(TEXTS), GRADES)[0, 1] > 0.8
 
 
 def test_a_baseline_leaves_out_what_counts_nothing(tmp_path):
     rows = [
-        f"{text},{1e30 if n % 9 == 4 else own},{n % 9 != 4:d}"
-        for n, (text, own) in enumerate(zip(TEXTS, GRADES, strict=True))
+        f"{text},{1e30 if n % 9 == 4 else grade},{n % 9 != 4:d}"
+        for n, (text, grade) in enumerate(zip(TEXTS, GRADES, strict=True))
     ]
     (tmp_path / "texts.csv").write_text("\n".join(["text,score,weight", *rows]) + "\n")
-    test = [f"{text},{own}" for text, own in zip(TEXTS, GRADES, strict=True)]
+    test = [f"{text},{grade}" for text, grade in zip(TEXTS, GRADES, strict=True)]
     (tmp_path / "test.csv").write_text("\n".join(["text,score", *test]) + "\n")
     settings = SETTINGS | {"model": {"task": "regress"}, "train": {"epochs": 1}, "base": {"name": "none"}}
     outcome = train_files(
@@ -73,16 +73,16 @@ PAIRS = [(f"word{n % 5} {n}", f"word{n % 7} {n % 11}") for n in range(70)]
 SAME = np.array([n % 5 == n % 7 for n in range(70)])
 TASKS = {
     "pair": lambda weights: [
-        Pair(*own, "ab"[int(same)], weight=weight)
-        for own, same, weight in zip(PAIRS, SAME, weights, strict=True)
+        Pair(*pair, "ab"[int(same)], weight=weight)
+        for pair, same, weight in zip(PAIRS, SAME, weights, strict=True)
     ],
     "pair-score": lambda weights: [
-        Pair(*own, f"{2 * same + n % 3}", weight=weight)
-        for n, (own, same, weight) in enumerate(zip(PAIRS, SAME, weights, strict=True))
+        Pair(*pair, f"{2 * same + n % 3}", weight=weight)
+        for n, (pair, same, weight) in enumerate(zip(PAIRS, SAME, weights, strict=True))
     ],
     "multi-label": lambda weights: [
-        MultiLabelExample(" ".join(own), labels=("a",) * same + ("b",) * (n % 3 > 0), weight=weight)
-        for n, (own, same, weight) in enumerate(zip(PAIRS, SAME.tolist(), weights, strict=True))
+        MultiLabelExample(" ".join(pair), labels=("a",) * same + ("b",) * (n % 3 > 0), weight=weight)
+        for n, (pair, same, weight) in enumerate(zip(PAIRS, SAME.tolist(), weights, strict=True))
     ],
 }
 
@@ -93,16 +93,20 @@ def test_a_weight_is_as_many_items_in_the_loss_and_on_dev(name, weights):
     torch.manual_seed(0)
     times = np.random.default_rng(0).integers(0, 4, 70)
     items, task = TASKS[name](times.tolist()), find_task(name)
-    again = [item for item, own in zip(TASKS[name](np.ones(70)), times, strict=True) for _ in range(own)]
+    again = [
+        item for item, count in zip(TASKS[name](np.ones(70)), times, strict=True) for _ in range(count)
+    ]
     how = {"classifier": {"class_weights": weights}} if name != "pair-score" else {}
     recipe = build_config(SETTINGS, {"model": {"task": name}, **how})
-    both = [DataParts(ITEM_TYPES_BY_TASK[name], own, own, []) for own in (items, again)]
+    both = [DataParts(ITEM_TYPES_BY_TASK[name], part, part, []) for part in (items, again)]
     model, _ = task.build(both[1], recipe, None)
     weighed, plain = (task.objective(model, parts) for parts in both)
     model.eval()
     mean = times[times > 0].mean()
-    loss, wanted = (own.loss(range(len(own.train_items))).item() for own in (weighed, plain))
-    assert loss * mean == pytest.approx(wanted, rel=1e-4)
+    loss, expected = (
+        objective.loss(range(len(objective.train_items))).item() for objective in (weighed, plain)
+    )
+    assert loss * mean == pytest.approx(expected, rel=1e-4)
     assert weighed.evaluate() == pytest.approx(plain.evaluate(), rel=1e-4)
     every = TASKS[name](np.ones(70))
     unweighed = task.objective(model, DataParts(ITEM_TYPES_BY_TASK[name], every, every, []))
@@ -114,7 +118,7 @@ def test_a_weight_is_as_many_items_in_the_loss_and_on_dev(name, weights):
     [
         (PairClassifier, lambda grades: grades > 1),
         (PairRegressor, lambda grades: grades),
-        (MultiLabelClassifier, lambda grades: [["high"] * int(own > 1) + ["any"] for own in grades]),
+        (MultiLabelClassifier, lambda grades: [["high"] * int(grade > 1) + ["any"] for grade in grades]),
     ],
 )
 def test_what_counts_nothing_is_not_learnt(estimator, answers):
@@ -123,13 +127,13 @@ def test_what_counts_nothing_is_not_learnt(estimator, answers):
     items = [(text, "the same") for text in TEXTS] if pairs else TEXTS
     wrong = np.arange(120) % 5 < 3
     counts = np.where(wrong, 0.0, 2.0)
-    own = estimator(recipe=SETTINGS | {"base": {"name": "none"}}, epochs=4)
-    own.fit(items, answers(np.where(wrong, 4 - grades, grades)), counts)
-    right, trusted = answers(grades), own.score
+    fitted = estimator(recipe=SETTINGS | {"base": {"name": "none"}}, epochs=4)
+    fitted.fit(items, answers(np.where(wrong, 4 - grades, grades)), counts)
+    right, trusted = answers(grades), fitted.score
     assert trusted(items, right) > 0.8
     assert trusted(items, right, counts) > 0.8
     with pytest.raises(ValueError, match="sample_weight must be finite numbers"):
-        own.fit(items, right, -counts)
+        fitted.fit(items, right, -counts)
 
 
 @pytest.mark.parametrize("task", ["pair", "pair-score", "multi-label"])

@@ -54,67 +54,67 @@ class Row(NamedTuple):
 
 def _text(chance: random.Random, cues: Sequence[str], fewest: int = 3) -> list[str]:
     """Some words that say nothing, and these, in any order."""
-    own = [*chance.choices(FILLER, k=chance.randint(fewest, fewest + 5)), *cues]
-    chance.shuffle(own)
-    return own
+    words = [*chance.choices(FILLER, k=chance.randint(fewest, fewest + 5)), *cues]
+    chance.shuffle(words)
+    return words
 
 
-def _said(chance: random.Random, side: bool, sure: float) -> bool:
+def _observed(chance: random.Random, side: bool, sure: float) -> bool:
     return side if chance.random() < sure else not side
 
 
 def texts(count: int, chance: random.Random, sure: float) -> list[Item]:
     """One word decides."""
-    found = []
+    items = []
     for _ in range(count):
         side = chance.random() < 0.5
         text = " ".join(_text(chance, [chance.choice(CUES[side])]))
-        found.append((text, ("bad", "good")[_said(chance, side, sure)]))
-    return found
+        items.append((text, ("bad", "good")[_observed(chance, side, sure)]))
+    return items
 
 
 def label_sets(count: int, chance: random.Random, sure: float) -> list[Item]:
     """Each label has its words."""
-    found = []
+    items = []
     for _ in range(count):
         there = [name for name in TOPICS if chance.random() < 0.4]
         text = " ".join(_text(chance, [chance.choice(TOPICS[name]) for name in there]))
-        found.append((text, [name for name in TOPICS if _said(chance, name in there, sure)]))
-    return found
+        items.append((text, [name for name in TOPICS if _observed(chance, name in there, sure)]))
+    return items
 
 
 def sentences(count: int, chance: random.Random, sure: float) -> list[Item]:
     """Every word has its tag."""
-    found = []
+    items = []
     for _ in range(count):
         words = _text(chance, [chance.choice(CUES[n % 2]) for n in range(2)])
         sides = [word in CUES[1] or (word in FILLER and FILLER.index(word) % 2 > 0) for word in words]
-        found.append((words, [("A", "B")[_said(chance, side, sure)] for side in sides]))
-    return found
+        items.append((words, [("A", "B")[_observed(chance, side, sure)] for side in sides]))
+    return items
 
 
 def names(count: int, chance: random.Random, sure: float) -> list[Item]:
     """Some words are names, of one kind or the other."""
-    found = []
+    items = []
     for _ in range(count):
         words = _text(chance, [chance.choice(CUES[chance.random() < 0.5]) for _ in range(2)])
         tags = [
-            "O" if word in FILLER else ("B-BAD", "B-GOOD")[_said(chance, word in CUES[1], sure)]
+            "O" if word in FILLER else ("B-BAD", "B-GOOD")[_observed(chance, word in CUES[1], sure)]
             for word in words
         ]
-        found.append((words, tags))
-    return found
+        items.append((words, tags))
+    return items
 
 
 def pairs(count: int, chance: random.Random, sure: float) -> list[Item]:
     """Two texts are the same if they are about the same thing."""
-    found = []
+    items = []
     for _ in range(count):
         same, one = chance.random() < 0.5, chance.choice(THINGS)
-        other = one if same else chance.choice([thing for thing in THINGS if thing != one])
-        both = tuple(" ".join(_text(chance, [thing])) for thing in (one, other))
-        found.append((both, ("other", "same")[_said(chance, same, sure)]))
-    return found
+        second = one if same else chance.choice([thing for thing in THINGS if thing != one])
+        both = tuple(" ".join(_text(chance, [thing])) for thing in (one, second))
+        items.append((both, ("other", "same")[_observed(chance, same, sure)]))
+    return items
 
 
 def _number(chance: random.Random, mean: float, sure: float) -> float:
@@ -130,25 +130,25 @@ def scored_pairs(count: int, chance: random.Random, sure: float) -> list[Item]:
 
 def scored_texts(count: int, chance: random.Random, sure: float) -> list[Item]:
     """A sum over words."""
-    found = []
+    items = []
     for _ in range(count):
         sides = [chance.random() < 0.5 for _ in range(chance.randint(1, 4))]
         text = " ".join(_text(chance, [chance.choice(CUES[side]) for side in sides], 2))
-        found.append((text, _number(chance, float(sum(2 * side - 1 for side in sides)), sure)))
-    return found
+        items.append((text, _number(chance, float(sum(2 * side - 1 for side in sides)), sure)))
+    return items
 
 
 def bags(count: int, chance: random.Random, sure: float) -> list[Item]:
     """The first feature tells, the other is chance."""
-    found = []
+    items = []
     for _ in range(count):
         side = chance.random() < 0.5
-        own = [
+        instances = [
             (round(chance.gauss(2.0 * side - 1, 0.5), 3), round(chance.gauss(0, 1), 3))
             for _ in range(chance.randint(1, 4))
         ]
-        found.append((own, ("far", "near")[_said(chance, side, sure)]))
-    return found
+        items.append((instances, ("far", "near")[_observed(chance, side, sure)]))
+    return items
 
 
 ROWS = {
@@ -172,10 +172,10 @@ def table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
 def written(row: Row, items: Sequence[Item]) -> str:
     """The text of a file of items."""
     if row.head is None:
-        lines = ("".join(f"{word}\t{tag}\n" for word, tag in zip(*own, strict=True)) for own in items)
+        lines = ("".join(f"{word}\t{tag}\n" for word, tag in zip(*item, strict=True)) for item in items)
         return "\n".join(lines)
     if row.head[0] == "bag":
-        rows = [(f"m{n}", *one, label) for n, (own, label) in enumerate(items) for one in own]
+        rows = [(f"m{n}", *one, label) for n, (item, label) in enumerate(items) for one in item]
     else:
         rows = [
             (*((x,) if isinstance(x, str) else x), "|".join(y) if isinstance(y, list) else y)
@@ -214,9 +214,11 @@ class Heard(Reporter):
 def metric_part_count(task: str, model: Any, path: Path) -> np.ndarray:
     """Of each item of a file its loss (nats, or how far a number is off), what was right of it, and what
     could be."""
-    own = find_task(task_of(task))
-    items = ITEM_TYPES_BY_TASK[own.name].read(str(path)).items
-    return np.asarray(own.metric_parts(model, items, own.evaluate(model, items)), dtype=np.float64)
+    definition = find_task(task_of(task))
+    items = ITEM_TYPES_BY_TASK[definition.name].read(str(path)).items
+    return np.asarray(
+        definition.metric_parts(model, items, definition.evaluate(model, items)), dtype=np.float64
+    )
 
 
 def doubled(task: str, items: Sequence[Item], seed: int = 9) -> list[Item]:
@@ -224,16 +226,16 @@ def doubled(task: str, items: Sequence[Item], seed: int = 9) -> list[Item]:
     way round; instances in the same order, as they are numbers."""
     chance = random.Random(seed)
 
-    def other(x: Any) -> Any:
+    def swapped(x: Any) -> Any:
         if ROWS[task].head is None:
             return [word.upper() for word in x]
         if isinstance(x, str):
             return "  ".join(word.upper() if chance.random() < 0.5 else word for word in x.split())
-        return tuple(map(other, reversed(x))) if isinstance(x[0], str) else x
+        return tuple(map(swapped, reversed(x))) if isinstance(x[0], str) else x
 
-    found = [*items, *((other(x), y) for x, y in items)]
-    chance.shuffle(found)
-    return found
+    both = [*items, *((swapped(x), y) for x, y in items)]
+    chance.shuffle(both)
+    return both
 
 
 class Truth:

@@ -29,15 +29,15 @@ ONLY = {"test_no_share_is_promised_to_be_right": ("classify", "pair")}
 
 def test_probabilities_say_so(task, truth):
     model, path = truth.model(task, 0.5).fitted.model, truth.fresh(task, 0.5)
-    found, best = truth.metric_part_count(task, model, path)[:, 0].mean(), truth.best(task, 0.5)
-    print(task, found - best)
-    assert -0.05 < found - best < LOSS.get(task, 0.06)
+    loss, best = truth.metric_part_count(task, model, path)[:, 0].mean(), truth.best(task, 0.5)
+    print(task, loss - best)
+    assert -0.05 < loss - best < LOSS.get(task, 0.06)
 
 
 def test_the_report_claims_nothing(task, truth):
     outcome = truth.model(task, 0.5)
-    said = outcome.test.to_json()
-    score = lookup(said, find_task(truth.task_of(task)).metric_table(said).primary_metric.key)
+    report = outcome.test.to_json()
+    score = lookup(report, find_task(truth.task_of(task)).metric_table(report).primary_metric.key)
     rival = outcome.systems["baseline"]
     low, high = rival.difference["interval"]
     print(task, score, rival.difference)
@@ -54,13 +54,13 @@ def test_the_report_claims_nothing(task, truth):
 def test_what_is_said_of_the_test_part_holds(task, truth):
     """By a model of a file with doubles: of items that are new it is not worse than it says."""
     outcome = truth.model(task, 0.5)
-    own = find_task(truth.task_of(task))
-    said = outcome.test.to_json()
-    metric_table = own.metric_table(said)
-    found = evaluate_file(truth.folder_of(outcome), truth.fresh(task, 0.5)).scores
-    one, other = (lookup(scores, metric_table.primary_metric.key) for scores in (said, found))
-    print(task, one, other)
-    assert (one - other) * (-1 if metric_table.lower else 1) < 0.3
+    definition = find_task(truth.task_of(task))
+    report = outcome.test.to_json()
+    metric_table = definition.metric_table(report)
+    fresh = evaluate_file(truth.folder_of(outcome), truth.fresh(task, 0.5)).scores
+    one, second = (lookup(scores, metric_table.primary_metric.key) for scores in (report, fresh))
+    print(task, one, second)
+    assert (one - second) * (-1 if metric_table.lower else 1) < 0.3
 
 
 def test_no_share_is_promised_to_be_right(task, truth):
@@ -87,18 +87,18 @@ def test_lots_between_two_labels_are_not_called_wrong_for_the_sake_of_a_third(tr
     wrong = [number for number, (_, label) in enumerate(items) if label == "good"][:10]
     for number in wrong:
         items[number] = items[number][0], "bad"
-    found = {own.line - 2 for own in noise_file(truth.file("classify", items))}
-    assert found <= {*wrong}
-    assert found
+    lines = {issue.line - 2 for issue in noise_file(truth.file("classify", items))}
+    assert lines <= {*wrong}
+    assert lines
 
 
 def test_curve_promises_nothing(task, truth):
     items = truth.doubled(task, truth.drawn(task, 150, 4, 0.5))
-    found = curve_file(truth.file(task, items), task=truth.task_of(task), seeds=3)
-    for own in found.forecasts:
-        assert own["interval"][0] <= 0.02
-        assert own["gain"] < 0.06
-    scores = found.scores.mean(axis=0)
+    curve = curve_file(truth.file(task, items), task=truth.task_of(task), seeds=3)
+    for forecast in curve.forecasts:
+        assert forecast["interval"][0] <= 0.02
+        assert forecast["gain"] < 0.06
+    scores = curve.scores.mean(axis=0)
     print(task, scores)
     middle = truth.best(task, 0.5) if truth.rows[task].numbers else 0.5
     assert task == "multi-label" or np.abs(scores - middle).max() < 0.2

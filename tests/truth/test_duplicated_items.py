@@ -33,7 +33,7 @@ def names(kind, items):
 
 def test_no_part_has_one_of_another(task, truth):
     parts = read(truth, task)
-    train, dev, test = (names(parts.item_type, own) for own in (parts.train, parts.dev, parts.test))
+    train, dev, test = (names(parts.item_type, part) for part in (parts.train, parts.dev, parts.test))
     assert dev
     assert test
     assert not train & dev
@@ -47,9 +47,9 @@ def test_no_fold_has_one_of_another(task, count, truth):
     parts = read(truth, task)
     kind, items = parts.item_type, parts.files["train"].items
     folds = np.array(kind.folds(items, count))
-    found = [names(kind, [items[n] for n in np.flatnonzero(folds == fold)]) for fold in range(count)]
-    assert all(found)
-    assert sum(map(len, found)) == len(set().union(*found))
+    fold_names = [names(kind, [items[n] for n in np.flatnonzero(folds == fold)]) for fold in range(count)]
+    assert all(fold_names)
+    assert sum(map(len, fold_names)) == len(set().union(*fold_names))
 
 
 @pytest.mark.parametrize("task_of_texts", ["classify", "pair", "regress", "multi-label"])
@@ -81,8 +81,8 @@ def test_nothing_is_learnt_of_tags_that_are_coin_flips(task, truth):
     items = truth.doubled(task, truth.drawn(task, 150, 7, 0.5))
     path = truth.file(task, items)
     data = ITEM_TYPES_BY_TASK["tag"].read(str(path)).items
-    scheme = detect_scheme(own.tags for own in data).scheme
-    types = [tag.partition("-")[2] or tag for own in data for tag in own.tags]
+    scheme = detect_scheme(sentence.tags for sentence in data).scheme
+    types = [tag.partition("-")[2] or tag for sentence in data for tag in sentence.tags]
     numbers = {name: n for n, name in enumerate(sorted(set(types)))}
     chances = out_of_fold_type_probabilities(data, scheme, numbers)
     lots = np.array([kind != "O" for kind in types])
@@ -98,32 +98,36 @@ def test_doubles_of_the_test_part_are_told(task, truth):
     random.Random(1).shuffle(again)
     kind = ITEM_TYPES_BY_TASK[truth.task_of(task)]
     parts = read_parts(kind, str(truth.file(task, items)), None, str(truth.file(task, again)))
-    (found,) = [own for own in parts.overlaps() if own.source_part == "train" and own.scored_part == "test"]
-    assert found.items + found.nearly_equal >= 2 * len(parts.train)
+    (overlap,) = [
+        overlap
+        for overlap in parts.overlaps()
+        if overlap.source_part == "train" and overlap.scored_part == "test"
+    ]
+    assert overlap.items + overlap.nearly_equal >= 2 * len(parts.train)
 
 
 WORDS = [
-    f"{one}{other}"
+    f"{one}{ending}"
     for one in ["ba", "ko", "mi", "tu", "la", "ne", "po", "ri", "so", "du"]
-    for other in ["nek", "tor", "lim", "pas"]
+    for ending in ["nek", "tor", "lim", "pas"]
 ]
 
 
 def nearly(task, count, seed=4):
     """Items whose answers are coin flips, each again with another word in place of one."""
-    chance, found = random.Random(seed), []
+    chance, items = random.Random(seed), []
     for _ in range(count):
         words = chance.choices(WORDS, k=chance.randint(11, 15))
         again = [*words]
         again[chance.randrange(len(words))] = chance.choice(WORDS)
         if task == "tag":
             tags = [chance.choice("AB") for _ in words]
-            found += [(words, tags), (again, tags)]
+            items += [(words, tags), (again, tags)]
         else:
             label = chance.choice(("bad", "good"))
-            found += [(" ".join(words), label), (" ".join(again), label)]
-    chance.shuffle(found)
-    return found
+            items += [(" ".join(words), label), (" ".join(again), label)]
+    chance.shuffle(items)
+    return items
 
 
 def test_nothing_is_learnt_of_coin_flips_from_items_that_are_nearly_others(truth):
@@ -142,7 +146,7 @@ def test_nor_of_tags(truth):
     items = nearly("tag", 120)
     data = ITEM_TYPES_BY_TASK["tag"].read(str(truth.file("tag", items))).items
     chances = out_of_fold_type_probabilities(data, "plain", {"A": 0, "B": 1})
-    right = chances.argmax(axis=1) == np.array([tag == "B" for own in data for tag in own.tags])
+    right = chances.argmax(axis=1) == np.array([tag == "B" for sentence in data for tag in sentence.tags])
     print(right.mean())
     assert right.mean() < 0.6
 

@@ -15,30 +15,30 @@ ONLY = {"test_what_was_changed_is_found": ("classify", "tag", "tag of spans")}
 
 def changed(truth, task, count, seed=2):
     """Items, and which answers (of a sentence, which words) were changed."""
-    chance, found, wrong = random.Random(seed), [], set()
+    chance, rows, wrong = random.Random(seed), [], set()
     for number, (x, y) in enumerate(truth.drawn(task, count, seed, 1.0)):
         if isinstance(y, str):
             wrong |= {number} if chance.random() < 0.1 else set()
-            found.append((x, OTHER[y] if number in wrong else y))
+            rows.append((x, OTHER[y] if number in wrong else y))
             continue
-        own = {n for n, tag in enumerate(y) if tag in OTHER and chance.random() < 0.1}
-        wrong |= {(number, n) for n in own}
-        found.append((x, [OTHER[tag] if n in own else tag for n, tag in enumerate(y)]))
-    return found, wrong
+        places = {n for n, tag in enumerate(y) if tag in OTHER and chance.random() < 0.1}
+        wrong |= {(number, n) for n in places}
+        rows.append((x, [OTHER[tag] if n in places else tag for n, tag in enumerate(y)]))
+    return rows, wrong
 
 
 def test_what_was_changed_is_found(task, truth):
     items, wrong = changed(truth, task, 300)
-    found = noise_file(truth.file(task, items))
+    issues = noise_file(truth.file(task, items))
     if task == "classify":
-        named = {own.line - 2 for own in found}
+        named = {issue.line - 2 for issue in issues}
     else:
         starts = np.cumsum([1, *(len(words) + 1 for words, _ in items)]).tolist()
         number, named = {line: n for n, line in enumerate(starts)}, set()
-        for own in found:
-            assert isinstance(own, TagIssue)
-            first = int(own.place.rpartition(":")[2]) - own.line
-            named |= {(number[own.line], first + n) for n in range(len(own.words.split()))}
+        for issue in issues:
+            assert isinstance(issue, TagIssue)
+            first = int(issue.place.rpartition(":")[2]) - issue.line
+            named |= {(number[issue.line], first + n) for n in range(len(issue.words.split()))}
     right = len(named & wrong)
     print(task, right / len(named), right / len(wrong))
     assert right / len(named) > 0.85
@@ -51,7 +51,7 @@ def test_a_model_without_them_is_not_worse(truth, narrow):
     with open(listed, "w", newline="") as file:
         out = csv.writer(file)
         out.writerow(["line", "label", "probability of label"])
-        out.writerows((own.line, own.label, own.given_probability) for own in noise_file(path))
+        out.writerows((issue.line, issue.label, issue.given_probability) for issue in noise_file(path))
 
     def loss(**how):
         settings = [{"model": {"task": "classify"}, "split": {"test": 0.0}, "train": {"folds": 2}}]
@@ -62,6 +62,6 @@ def test_a_model_without_them_is_not_worse(truth, narrow):
 
     every, dropped, weighed = loss(), loss(drop=listed), loss(weight=listed)
     print(every, dropped, weighed)
-    for own in (dropped, weighed):
-        assert own[0] < every[0]
-        assert own[1] > every[1] - 0.06
+    for result in (dropped, weighed):
+        assert result[0] < every[0]
+        assert result[1] > every[1] - 0.06

@@ -13,20 +13,20 @@ FAR = {"multi-label": 0.16, "pair-score": 0.12, "regress": 0.14}
 
 def test_probabilities_are_near_the_truth(task, truth):
     model, path = truth.model(task, SURE).fitted.model, truth.fresh(task, SURE)
-    found, best = truth.metric_part_count(task, model, path)[:, 0].mean(), truth.best(task, SURE)
-    print(task, found - best)
-    assert -0.05 < found - best < FAR.get(task, 0.1)
+    loss, best = truth.metric_part_count(task, model, path)[:, 0].mean(), truth.best(task, SURE)
+    print(task, loss - best)
+    assert -0.05 < loss - best < FAR.get(task, 0.1)
 
 
 def texts(truth, count, seed):
     """Texts with up to three words that tell, and how likely `good` is: never most likely where there is
     none."""
-    chance, found = random.Random(seed), []
+    chance, rows = random.Random(seed), []
     for text, _ in truth.drawn("regress", count, seed, 1.0):
         sides = sum((word in truth.cues[1]) - (word in truth.cues[0]) for word in text.split())
-        found.append((text, 1 / (1 + math.exp(-sides))))
-    chance.shuffle(found)
-    return found
+        rows.append((text, 1 / (1 + math.exp(-sides))))
+    chance.shuffle(rows)
+    return rows
 
 
 def trained(truth, head, rows):
@@ -40,8 +40,10 @@ def trained(truth, head, rows):
 def off(truth, model, scale=1.0):
     """How far the probabilities of new texts are from the truth, in the mean."""
     new = texts(truth, 400, 9)
-    said = model.predict_proba([text for text, _ in new])[:, model.labels.index("good")]
-    return sum(abs(own - scale * true) for own, (_, true) in zip(said, new, strict=True)) / len(new)
+    chances = model.predict_proba([text for text, _ in new])[:, model.labels.index("good")]
+    return sum(
+        abs(probability - scale * true) for probability, (_, true) in zip(chances, new, strict=True)
+    ) / len(new)
 
 
 def test_probabilities_are_learnt_as_they_are(truth):
@@ -78,16 +80,18 @@ def test_rare_labels(truth, share):
 
     def drawn(count):
         for text, _ in truth.drawn("classify", count, chance.randrange(10**6), 1.0):
-            told = chance.random() < share
-            alarm = chance.random() < (0.8 if told else 0.005)
-            yield (f"{text} fire" if told else text), ("alarm" if alarm else "none")
+            cue = chance.random() < share
+            alarm = chance.random() < (0.8 if cue else 0.005)
+            yield (f"{text} fire" if cue else text), ("alarm" if alarm else "none")
 
     rows = [f"{text},{label}" for text, label in drawn(500)]
     model = trained(truth, "text,label", rows).fitted.model
     new = [text for text, _ in drawn(1000)]
-    said = model.predict_proba(new)[:, 0]
-    with_it = [own for own, text in zip(said, new, strict=True) if text.endswith("fire")]
-    without = [own for own, text in zip(said, new, strict=True) if not text.endswith("fire")]
+    chances = model.predict_proba(new)[:, 0]
+    with_it = [probability for probability, text in zip(chances, new, strict=True) if text.endswith("fire")]
+    without = [
+        probability for probability, text in zip(chances, new, strict=True) if not text.endswith("fire")
+    ]
     print(sum(with_it) / len(with_it), sum(without) / len(without))
     assert 0.55 < sum(with_it) / len(with_it) < 0.95
     assert sum(without) / len(without) < 0.02

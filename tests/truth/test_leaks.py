@@ -9,16 +9,16 @@ LEAKS = {"HW153", "HW154", "HW160", "HW164", "HW165", "HW166", "HW170"}
 
 
 def codes(truth, task, *files):
-    given = [truth.file(task, own) for own in files]
-    return {own.code for own in doctor_files(given, task=truth.task_of(task)).findings}
+    paths = [truth.file(task, rows) for rows in files]
+    return {finding.code for finding in doctor_files(paths, task=truth.task_of(task)).findings}
 
 
 def test_of_a_sound_file_nothing_is_said(task, truth):
     items = list({repr(item[0]): item for item in truth.drawn(task, 400, 5, 0.8)}.values())
-    found = codes(truth, task, items[:250], items[250:])
-    print(task, found)
-    known = {"HW166"} if task.startswith("pair") else set()
-    assert not found & (LEAKS - known)
+    reported = codes(truth, task, items[:250], items[250:])
+    print(task, reported)
+    expected = {"HW166"} if task.startswith("pair") else set()
+    assert not reported & (LEAKS - expected)
 
 
 def test_items_of_train_and_test(task, truth):
@@ -35,8 +35,8 @@ def test_items_with_two_answers(truth):
     for task in ("classify", "pair"):
         items = truth.drawn(task, 120, 5, 0.8)
         labels = sorted({label for _, label in items})
-        others = [(x, labels[label == labels[0]]) for x, label in items[:5]]
-        assert codes(truth, task, [*items, *others]) & {"HW154"}
+        contradictions = [(x, labels[label == labels[0]]) for x, label in items[:5]]
+        assert codes(truth, task, [*items, *contradictions]) & {"HW154"}
 
 
 def test_a_word_that_gives_the_label_away(truth):
@@ -54,8 +54,8 @@ def test_one_text_of_pairs_that_gives_the_label_away(truth):
     items = truth.drawn("pair", 300, 5, 0.6)
     chance = random.Random(3)
     marked = [
-        ((one, f"{other} not" if label == "other" and chance.random() < 0.95 else other), label)
-        for (one, other), label in items
+        ((one, f"{second} not" if label == "other" and chance.random() < 0.95 else second), label)
+        for (one, second), label in items
     ]
     assert "HW165" not in codes(truth, "pair", items)
     assert "HW165" in codes(truth, "pair", marked)

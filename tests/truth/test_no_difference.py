@@ -45,15 +45,15 @@ def parts(truth, task, path):
 
 def test_how_a_file_is_written(task, truth):
     path = truth.file(task, truth.drawn(task, 80, 3, 0.8))
-    wanted = parts(truth, task, path).fingerprints_json()
+    expected = parts(truth, task, path).fingerprints_json()
     for way, written in WAYS.items():
         if way in TABLES and task in ("tag", "tag of spans", "bags"):
             continue
         new, suffix = written(path.read_text())
         ends = suffix if suffix in (".tsv", ".jsonl") else path.suffix + suffix
-        other = truth.place("written").with_suffix(ends)
-        other.write_bytes(new if isinstance(new, bytes) else new.encode())
-        assert parts(truth, task, other).fingerprints_json() == wanted, way
+        variant = truth.place("written").with_suffix(ends)
+        variant.write_bytes(new if isinstance(new, bytes) else new.encode())
+        assert parts(truth, task, variant).fingerprints_json() == expected, way
 
 
 def test_the_order_of_rows(task, truth):
@@ -61,6 +61,6 @@ def test_the_order_of_rows(task, truth):
     items = truth.drawn(task, 80, 3, 0.8)
     mixed = random.Random(5).sample(items, len(items))
     kind = ITEM_TYPES_BY_TASK[truth.task_of(task)]
-    one, other = (parts(truth, task, truth.file(task, own)).named for own in (items, mixed))
+    one, second = (parts(truth, task, truth.file(task, rows)).named for rows in (items, mixed))
     for name in one:
-        assert sorted(map(kind.key, one[name])) == sorted(map(kind.key, other[name]))
+        assert sorted(map(kind.key, one[name])) == sorted(map(kind.key, second[name]))

@@ -35,8 +35,8 @@ def contrary(task, answer):
 def with_contrary(truth, task, count=150):
     """Items, and as many others that count nothing and say the contrary, mixed; and the first alone."""
     items = [(*item, 1) for item in truth.drawn(task, count, 5, SURE)]
-    others = [(text, contrary(task, answer), 0) for text, answer in truth.drawn(task, count, 6, 1.0)]
-    both = [*items, *others]
+    contrary_rows = [(text, contrary(task, answer), 0) for text, answer in truth.drawn(task, count, 6, 1.0)]
+    both = [*items, *contrary_rows]
     random.Random(5).shuffle(both)
     return both, items
 
@@ -49,33 +49,33 @@ def loss(truth, task, path, **how):
 
 def test_training(task, truth, narrow):
     both, items = with_contrary(truth, task, 100)
-    found, alone = (loss(truth, task, weighted(truth, task, own), folds=2) for own in (both, items))
+    mixed, alone = (loss(truth, task, weighted(truth, task, rows), folds=2) for rows in (both, items))
     odd = [(text, OTHER[answer] if task == "classify" else answer + 8, 1) for text, answer, _ in items[75:]]
     true = items[:75]
     heavy, double = (
-        loss(truth, task, weighted(truth, task, own), folds=0, epochs=3)
-        for own in ([(text, answer, 3) for text, answer, _ in true] + odd, true * 3 + odd)
+        loss(truth, task, weighted(truth, task, rows), folds=0, epochs=3)
+        for rows in ([(text, answer, 3) for text, answer, _ in true] + odd, true * 3 + odd)
     )
-    print(found, alone, heavy, double)
-    assert abs(found - alone) < 0.08
+    print(mixed, alone, heavy, double)
+    assert abs(mixed - alone) < 0.08
     assert abs(heavy - double) < (0.1 if task == "classify" else 0.2)  # without weights more than 0.15, 0.7
 
 
 def test_curve(task, truth):
     both, items = with_contrary(truth, task)
-    found, alone = (curve_file(weighted(truth, task, own), task=task, seeds=2) for own in (both, items))
-    print(found.scores.mean(axis=0), alone.scores.mean(axis=0))
-    assert found.items == alone.items == 150
-    assert found.scores[:, -2:].mean() == pytest.approx(alone.scores[:, -2:].mean(), abs=0.15)
+    mixed, alone = (curve_file(weighted(truth, task, rows), task=task, seeds=2) for rows in (both, items))
+    print(mixed.scores.mean(axis=0), alone.scores.mean(axis=0))
+    assert mixed.items == alone.items == 150
+    assert mixed.scores[:, -2:].mean() == pytest.approx(alone.scores[:, -2:].mean(), abs=0.15)
 
 
 def test_noise(truth):
     both, _ = with_contrary(truth, "classify")
-    found = {own.line - 2 for own in noise_file(weighted(truth, "classify", both))}
+    lines = {issue.line - 2 for issue in noise_file(weighted(truth, "classify", both))}
     contrary = {number for number, (_, _, weight) in enumerate(both) if not weight}
-    print(len(found), len(found & contrary))
-    assert len(found & contrary) > 0.7 * len(contrary)
-    assert len(found - contrary) < 0.2 * len(both)
+    print(len(lines), len(lines & contrary))
+    assert len(lines & contrary) > 0.7 * len(contrary)
+    assert len(lines - contrary) < 0.2 * len(both)
 
 
 def test_search(truth):
