@@ -35,7 +35,7 @@ class Inner:
 
 @dataclass(frozen=True)
 class Outer:
-    whole: int
+    integer: int
     number: float = 0.5
     flag: bool = False
     text_name: str = "x"
@@ -48,7 +48,7 @@ class Outer:
 
 
 EVERYTHING: dict[str, Any] = {
-    "whole": 3,
+    "integer": 3,
     "number": 2,
     "flag": True,
     "text_name": "y",
@@ -68,25 +68,30 @@ def test_every_type():
 
 
 def test_numbers_of_numpy_are_numbers():
-    values = {"whole": np.int64(3), "number": np.float32(0.5), "flag": np.True_, "text_name": np.str_("y")}
+    values = {
+        "integer": np.int64(3),
+        "number": np.float32(0.5),
+        "flag": np.True_,
+        "text_name": np.str_("y"),
+    }
     got = from_dict(Outer, {**values, "numbers": [np.int8(1)], "perhaps": np.uint8(4)})
     assert got == Outer(3, 0.5, True, "y", numbers=(1,), perhaps=4)
     assert json.dumps(to_dict(got)) == json.dumps(
         to_dict(Outer(3, 0.5, True, "y", numbers=(1,), perhaps=4))
     )
-    for wrong in ({"whole": np.float64(3.0)}, {"whole": np.True_}, {"number": np.array([0.5])}):
+    for wrong in ({"integer": np.float64(3.0)}, {"integer": np.True_}, {"number": np.array([0.5])}):
         with pytest.raises(ConfigError, match="expected a"):
-            from_dict(Outer, {"whole": 3, **wrong})
+            from_dict(Outer, {"integer": 3, **wrong})
 
 
 def test_what_is_left_out_is_default():
-    assert from_dict(Outer, {"whole": 1}) == Outer(1)
-    assert from_dict(Outer, {"whole": 1, "perhaps": None}) == Outer(1)
+    assert from_dict(Outer, {"integer": 1}) == Outer(1)
+    assert from_dict(Outer, {"integer": 1, "perhaps": None}) == Outer(1)
 
 
 def test_dashes_and_underscores_are_the_same():
-    assert from_dict(Outer, {"whole": 1, "text-name": "z"}) == from_dict(
-        Outer, {"whole": 1, "text_name": "z"}
+    assert from_dict(Outer, {"integer": 1, "text-name": "z"}) == from_dict(
+        Outer, {"integer": 1, "text_name": "z"}
     )
 
 
@@ -98,8 +103,8 @@ def test_dashes_and_underscores_are_the_same():
     st.none() | st.integers(),
 )
 @settings(max_examples=40)
-def test_round_trip(whole, number, flag, words, perhaps):
-    config = Outer(whole, number, flag, words=tuple(words), perhaps=perhaps, inner=Inner(whole))
+def test_round_trip(integer, number, flag, words, perhaps):
+    config = Outer(integer, number, flag, words=tuple(words), perhaps=perhaps, inner=Inner(integer))
     assert from_dict(Outer, to_dict(config)) == config
 
 
@@ -112,9 +117,9 @@ def test_to_dict_is_plain():
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("whole", 1.0, "whole: expected a whole number, got 1.0"),
-        ("whole", True, "whole: expected a whole number, got True"),
-        ("whole", None, "whole: expected a whole number, got None"),
+        ("integer", 1.0, "integer: expected a whole number, got 1.0"),
+        ("integer", True, "integer: expected a whole number, got True"),
+        ("integer", None, "integer: expected a whole number, got None"),
         ("number", "1", "number: expected a number, got '1'"),
         ("number", False, "number: expected a number, got False"),
         ("number", 10**400, "number: expected a number, got 1000"),
@@ -136,16 +141,16 @@ def test_to_dict_is_plain():
 )
 def test_wrong_values_are_located(name, value, message):
     with pytest.raises(ConfigError, match=f"^.HW001. f.json: {message}"):
-        from_dict(Outer, {"whole": 1, name: value}, "f.json")
+        from_dict(Outer, {"integer": 1, name: value}, "f.json")
 
 
 def test_missing_and_unknown_settings():
-    with pytest.raises(ConfigError, match="the setting 'whole' is missing"):
+    with pytest.raises(ConfigError, match="the setting 'integer' is missing"):
         from_dict(Outer, {})
     with pytest.raises(ConfigError, match=r"unknown setting 'text-nam'; did you mean 'text-name'\?"):
-        from_dict(Outer, {"whole": 1, "text-nam": "a"})
-    with pytest.raises(ConfigError, match="unknown setting 'zzz'; expected one of whole, number"):
-        from_dict(Outer, {"whole": 1, "zzz": "a"})
+        from_dict(Outer, {"integer": 1, "text-nam": "a"})
+    with pytest.raises(ConfigError, match="unknown setting 'zzz'; expected one of integer, number"):
+        from_dict(Outer, {"integer": 1, "zzz": "a"})
     with pytest.raises(ConfigError, match="expected a table"):
         from_dict(Outer, [])  # type: ignore[arg-type]
 

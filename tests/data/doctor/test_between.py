@@ -16,40 +16,44 @@ def dataset(path, pairs):
 
 def check_files(files):
     kind = ITEM_TYPES_BY_TASK["classify"]
-    own = {role: CheckedFile(role, data, kind) for role, data in files.items()}
+    checked_files = {role: CheckedFile(role, data, kind) for role, data in files.items()}
     checks = *checks_of(kind).across, *checks_of(kind.label_type).across
-    return [found for check in checks for found in check(own)]
+    return [finding for check in checks for finding in check(checked_files)]
 
 
 def test_shared_texts():
     train = dataset("a", [("One", "x"), ("two ", "y"), ("", "x")])
     test = dataset("b", [("three", "x"), ("one", "x"), (" TWO", "x"), ("two", "x"), ("", "x")])
-    (found,) = check_files({"train": train, "test": test})
-    assert (found.severity, found.code) == ("warning", "HW160")
-    assert found.message == "2 distinct texts of test also in train (66.7% of its texts)"
-    assert found.where == ("b:2", "b:3", "b:4")
-    (found,) = check_files({"train": train, "train 2": test})
-    assert found.severity == "info"
+    (finding,) = check_files({"train": train, "test": test})
+    assert (finding.severity, finding.code) == ("warning", "HW160")
+    assert finding.message == "2 distinct texts of test also in train (66.7% of its texts)"
+    assert finding.where == ("b:2", "b:3", "b:4")
+    (finding,) = check_files({"train": train, "train 2": test})
+    assert finding.severity == "info"
 
 
 def test_texts_that_are_nearly_shared():
     review = "This is one of the best films that I have seen this year, and the actors are a joy to watch."
     train = dataset("a", [(review, "x"), ("so so", "y")])
     test = dataset("b", [(review, "x"), (f"{review} Go!", "x"), ("So, so!", "y"), ("something else", "x")])
-    same, near = check_files({"train": train, "test": test})
+    same, nearly_same = check_files({"train": train, "test": test})
     assert (same.severity, same.code, same.where) == ("warning", "HW160", ("b:1",))
-    assert (near.severity, near.code, near.where) == ("warning", "HW160", ("b:2", "b:3"))
-    assert near.message == "2 texts of test also in train but for a few words (50.0% of its texts)"
+    assert (nearly_same.severity, nearly_same.code, nearly_same.where) == (
+        "warning",
+        "HW160",
+        ("b:2", "b:3"),
+    )
+    assert nearly_same.message == "2 texts of test also in train but for a few words (50.0% of its texts)"
 
 
 def test_strange_labels():
     train = dataset("a", [("1", "positive"), ("2", "negative")])
     more = dataset("a2", [("3", "neutral")])
     dev = dataset("b", [("4", "positve"), ("5", "neutral"), ("6", "positve"), ("7", "negative")])
-    (found,) = check_files({"train": train, "train 2": more, "dev": dev})
-    assert (found.severity, found.code, found.where) == ("error", "HW161", ("b:1", "b:3"))
-    assert found.message == "2 texts of dev with the label 'positve', unseen in train"
-    assert "'positive'" in found.fix
+    (finding,) = check_files({"train": train, "train 2": more, "dev": dev})
+    assert (finding.severity, finding.code, finding.where) == ("error", "HW161", ("b:1", "b:3"))
+    assert finding.message == "2 texts of dev with the label 'positve', unseen in train"
+    assert "'positive'" in finding.fix
     assert list(check_files({"dev": dev})) == []
 
 
@@ -60,8 +64,8 @@ TEXTS = st.lists(st.sampled_from("abcdefgh").map(lambda text: (text, "x")), min_
 @settings(max_examples=60, deadline=None)
 def test_overlap_by_brute_force(train, test):
     files = {"train": dataset("a", train), "test": dataset("b", test)}
-    found = [f.message for f in check_files(files)]
+    messages = [f.message for f in check_files(files)]
     shared = len({t for t in test if t in train})
     share = f"({100 * shared / len(set(test)):.1f}%"
-    assert bool(found) == bool(shared)
-    assert not found or (found[0].startswith(f"{shared} distinct") and share in found[0])
+    assert bool(messages) == bool(shared)
+    assert not messages or (messages[0].startswith(f"{shared} distinct") and share in messages[0])

@@ -15,17 +15,17 @@ CLASSIFY = ITEM_TYPES_BY_TASK["classify"]
 
 
 def codes(diagnosis):
-    return [(found.severity, found.code) for found in diagnosis.findings]
+    return [(finding.severity, finding.code) for finding in diagnosis.findings]
 
 
 @given(st.lists(st.integers(0, 300), min_size=1))
 @settings(max_examples=100, deadline=None)
 def test_lengths_against_numpy(words):
-    found = summarize_lengths(words)
-    assert (found.min, found.max) == (min(words), max(words))
-    assert found.mean == pytest.approx(np.mean(words))
-    assert found.median == np.median(words)
-    assert found.p95 == np.percentile(words, 95, method="inverted_cdf")
+    summary = summarize_lengths(words)
+    assert (summary.min, summary.max) == (min(words), max(words))
+    assert summary.mean == pytest.approx(np.mean(words))
+    assert summary.median == np.median(words)
+    assert summary.p95 == np.percentile(words, 95, method="inverted_cdf")
 
 
 def test_no_texts_have_no_lengths():
@@ -70,8 +70,8 @@ def test_bad_records_are_told_one_by_one_in_the_file_s_order(write):
     path = write("a.csv", "\n".join(["text,label", *rows]))
     diagnosis = diagnose(CLASSIFY, [path])
     assert diagnosis.files[0].texts == 17
-    found = [(f.code, f.where) for f in diagnosis.findings if f.severity == "error"]
-    assert found == [
+    errors = [(f.code, f.where) for f in diagnosis.findings if f.severity == "error"]
+    assert errors == [
         ("HW120", (f"{path}:6",)),
         ("HW110", (f"{path}:10",)),
         ("HW114", (f"{path}:14:4",)),
@@ -80,12 +80,14 @@ def test_bad_records_are_told_one_by_one_in_the_file_s_order(write):
 
 def test_very_many_bad_records_are_summed_up(write):
     path = write("a.csv", "text,label\na,1\nb,0\n" + "x\n" * 100)
-    found = [f for f in diagnose(CLASSIFY, [path]).findings if f.code == "HW110"]
-    assert [finding.message for finding in found] == ["a row of 1 field; expected 2 as in line 1"]
-    assert found[0].where == (*(f"{path}:{line}" for line in range(4, 9)), "and 95 more")
+    field_count_findings = [f for f in diagnose(CLASSIFY, [path]).findings if f.code == "HW110"]
+    assert [finding.message for finding in field_count_findings] == [
+        "a row of 1 field; expected 2 as in line 1"
+    ]
+    assert field_count_findings[0].where == (*(f"{path}:{line}" for line in range(4, 9)), "and 95 more")
     odd = write("b.csv", "text,label\na,1\nb,0\n" + "x\n" + "x,y,z\n" * 2)
-    (found,) = [f for f in diagnose(CLASSIFY, [odd]).findings if f.code == "HW110"]
-    assert found.message == "a row of 1 field; expected 2 as in line 1 (and 2 records like it)"
+    (finding,) = [f for f in diagnose(CLASSIFY, [odd]).findings if f.code == "HW110"]
+    assert finding.message == "a row of 1 field; expected 2 as in line 1 (and 2 records like it)"
 
 
 def test_a_file_of_another_encoding_is_read_on(write):
@@ -112,9 +114,9 @@ def test_the_verb_finds_the_task_out(write):
     pairs = write(
         "train.csv", "premise,hypothesis,label\n" + "".join(f"a {n},b {n},{n % 2}\n" for n in range(20))
     )
-    found = doctor_files([pairs])
-    assert (found.task, "'premise' and 'hypothesis'" in found.why) == ("pair", True)
-    assert found.files[0].names.items == "pairs"
+    diagnosis = doctor_files([pairs])
+    assert (diagnosis.task, "'premise' and 'hypothesis'" in diagnosis.why) == ("pair", True)
+    assert diagnosis.files[0].names.items == "pairs"
     named = doctor_files([pairs], "classify", {"text_column": "premise", "label_column": "label"})
     assert (named.task, named.why, named.files[0].texts) == ("classify", "", 20)
     for paths, task in ([], None), ([pairs], "classfy"):
@@ -124,8 +126,8 @@ def test_the_verb_finds_the_task_out(write):
 
 @pytest.mark.parametrize("task", ITEM_TYPES_BY_TASK)
 def test_every_kind_tells_of_a_file_that_is_not_there(task):
-    found = diagnose(ITEM_TYPES_BY_TASK[task], ["none.csv"], ITEM_TYPES_BY_TASK[task].options())
-    assert codes(found) == [("error", "HW101")]
+    diagnosis = diagnose(ITEM_TYPES_BY_TASK[task], ["none.csv"], ITEM_TYPES_BY_TASK[task].options())
+    assert codes(diagnosis) == [("error", "HW101")]
 
 
 def test_a_report_is_shown_line_by_line(tmp_path):

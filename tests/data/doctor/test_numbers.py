@@ -11,14 +11,14 @@ from headwise.data.items.item_types import ITEM_TYPES_BY_TASK
 
 def test_numbers_are_no_classes(tmp_path):
     rows = [f"text number {n}\t{n / 3:.2f}" for n in range(30)]
-    for name, own in (("train.tsv", rows), ("test.tsv", [rows[0], "a new text\t99.9"])):
-        (tmp_path / name).write_text("text\tscore\n" + "\n".join(own) + "\n")
-    found = diagnose(
+    for name, lines in (("train.tsv", rows), ("test.tsv", [rows[0], "a new text\t99.9"])):
+        (tmp_path / name).write_text("text\tscore\n" + "\n".join(lines) + "\n")
+    diagnosis = diagnose(
         ITEM_TYPES_BY_TASK["regress"], [str(tmp_path / "train.tsv"), str(tmp_path / "test.tsv")]
     )
-    assert [finding.code for finding in found.findings] == ["HW160"]
-    assert all(file.classes == () for file in found.files)
-    train, test = (file.numbers for file in found.files)
+    assert [finding.code for finding in diagnosis.findings] == ["HW160"]
+    assert all(file.classes == () for file in diagnosis.files)
+    train, test = (file.numbers for file in diagnosis.files)
     assert train is not None
     assert (train.min, train.median, train.max) == (0.0, pytest.approx(4.835), 9.67)
     assert test == NumberSummary(min=0.0, median=49.95, mean=49.95, max=99.9)
@@ -51,9 +51,9 @@ def test_what_is_no_number_has_the_advice_of_training(tmp_path, label, fix):
     path = tmp_path / "f.tsv"
     path.write_text(f"first\tsecond\tscore\na\tb\t1.5\nc\td\t2\ne\tf\t{label}\n")
     finding = next(
-        own
-        for own in diagnose(ITEM_TYPES_BY_TASK["pair-score"], [str(path)]).findings
-        if own.code == "HW287"
+        candidate
+        for candidate in diagnose(ITEM_TYPES_BY_TASK["pair-score"], [str(path)]).findings
+        if candidate.code == "HW287"
     )
     assert (finding.fix, finding.where) == (fix, (f"{path}:4",))
 
@@ -62,7 +62,7 @@ SCORES = [1 + n % 9 / 2 for n in range(200)]
 
 
 @pytest.mark.parametrize(
-    ("numbers", "found"),
+    ("numbers", "message"),
     [
         ([*SCORES, 1e9], "1 text with a number far from the others: 1000000000.0 (nine of ten are 1 to 5)"),
         ([*SCORES, -999.0, 999.0], "2 texts with a number far from the others: -999.0, 999.0 (nine"),
@@ -77,21 +77,23 @@ SCORES = [1 + n % 9 / 2 for n in range(200)]
         ([*np.exp(2 * np.random.default_rng(0).normal(size=2_000)), 1e12], "1 text with a number far from"),
     ],
 )
-def test_numbers_that_are_slips(tmp_path, numbers, found):
+def test_numbers_that_are_slips(tmp_path, numbers, message):
     """One among hundreds spoils what is learnt of all."""
     path = tmp_path / "f.tsv"
     path.write_text("text\tscore\n" + "".join(f"some text {n}\t{v}\n" for n, v in enumerate(numbers)))
-    told = [
-        own for own in diagnose(ITEM_TYPES_BY_TASK["regress"], [str(path)]).findings if own.code == "HW174"
+    outliers = [
+        finding
+        for finding in diagnose(ITEM_TYPES_BY_TASK["regress"], [str(path)]).findings
+        if finding.code == "HW174"
     ]
-    assert bool(told) == bool(found)
-    for own in told:
-        assert own.message.startswith(found)
-        assert own.where[-1] == f"{path}:{len(numbers) + 1}", own.where
+    assert bool(outliers) == bool(message)
+    for finding in outliers:
+        assert finding.message.startswith(message)
+        assert finding.where[-1] == f"{path}:{len(numbers) + 1}", finding.where
 
 
 @pytest.mark.parametrize(
-    ("numbers", "found"),
+    ("numbers", "ambiguous"),
     [
         ([f"{n * 1234:,}".replace(",", ".") for n in range(40)], True),  # 0, 1.234, 2.468 ... 11.106
         ([f"{n * 1234 / 7:.3f}" for n in range(40)], False),
@@ -100,13 +102,15 @@ def test_numbers_that_are_slips(tmp_path, numbers, found):
         ([*range(40)], False),
     ],
 )
-def test_points_between_thousands(tmp_path, numbers, found):
+def test_points_between_thousands(tmp_path, numbers, ambiguous):
     path = tmp_path / "f.tsv"
     path.write_text("text\tprice\n" + "".join(f"some text {n}\t{v}\n" for n, v in enumerate(numbers)))
-    told = [
-        own for own in diagnose(ITEM_TYPES_BY_TASK["regress"], [str(path)]).findings if own.code == "HW287"
+    warnings = [
+        finding
+        for finding in diagnose(ITEM_TYPES_BY_TASK["regress"], [str(path)]).findings
+        if finding.code == "HW287"
     ]
-    assert bool(told) == found
-    for own in told:
-        assert own.severity == "warning"
-        assert "'1.234'" in own.message
+    assert bool(warnings) == ambiguous
+    for finding in warnings:
+        assert finding.severity == "warning"
+        assert "'1.234'" in finding.message

@@ -20,15 +20,15 @@ def texts(number: int, seed: int = 0, words: list[str] = WORDS) -> list[str]:
     return [" ".join(chance.choices(words, k=chance.randint(8, 16))) + "." for _ in range(number)]
 
 
-def found(own: list[str], labels: list[str]) -> list[tuple[str, str]]:
-    return [(leak.label, str(leak.trace)) for leak in find_leaks(own, [(label,) for label in labels])]
+def leaks_of(documents: list[str], labels: list[str]) -> list[tuple[str, str]]:
+    return [(leak.label, str(leak.trace)) for leak in find_leaks(documents, [(label,) for label in labels])]
 
 
 def test_chance_is_no_leak():
     chance = random.Random(1)
-    assert found(texts(3000), [chance.choice("ab") for _ in range(3000)]) == []
-    assert found([], []) == []
-    assert found(texts(9), list("abcabcabc")) == []
+    assert leaks_of(texts(3000), [chance.choice("ab") for _ in range(3000)]) == []
+    assert leaks_of([], []) == []
+    assert leaks_of(texts(9), list("abcabcabc")) == []
 
 
 @pytest.mark.parametrize(
@@ -44,8 +44,10 @@ def test_chance_is_no_leak():
 )
 def test_traces_of_three_labels(change, trace):
     labels = ["a", "b", "c"] * 300
-    own = [change(text) if label == "b" else text for text, label in zip(texts(900), labels, strict=True)]
-    assert found(own, labels) == [("b", trace)]
+    documents = [
+        change(text) if label == "b" else text for text, label in zip(texts(900), labels, strict=True)
+    ]
+    assert leaks_of(documents, labels) == [("b", trace)]
 
 
 @pytest.mark.parametrize(
@@ -59,25 +61,25 @@ def test_traces_of_three_labels(change, trace):
 )
 def test_forms_of_three_labels(change, trace):
     labels = ["a", "b", "c"] * 300
-    own = [
+    documents = [
         change(text) if label == "b" else text
         for text, label in zip(texts(900, words=LETTERS), labels, strict=True)
     ]
-    assert found(own, labels) == [("b", trace)]
+    assert leaks_of(documents, labels) == [("b", trace)]
 
 
 def test_a_form_that_leans_to_a_label_is_no_leak():
     labels = ["a", "b"] * 500
-    own = [
+    documents = [
         text.upper() if label == "a" and n % 3 else text
         for n, (text, label) in enumerate(zip(texts(1000), labels, strict=True))
     ]
-    assert found(own, labels) == []
-    own = [
+    assert leaks_of(documents, labels) == []
+    documents = [
         text.upper() if label == "a" or n % 5 == 1 else text
-        for n, (text, label) in enumerate(zip(own, labels, strict=True))
+        for n, (text, label) in enumerate(zip(documents, labels, strict=True))
     ]
-    assert found(own, labels) == []
+    assert leaks_of(documents, labels) == []
 
 
 def test_what_to_do_about_a_form(write):
@@ -87,19 +89,21 @@ def test_what_to_do_about_a_form(write):
         for text, label in zip(texts(300, words=LETTERS), labels, strict=True)
     ]
     path = write("train.csv", "\n".join(["text,label", *lines]) + "\n")
-    (told,) = (
-        own for own in diagnose(ITEM_TYPES_BY_TASK["classify"], [path]).findings if own.code == "HW170"
+    (leak,) = (
+        finding
+        for finding in diagnose(ITEM_TYPES_BY_TASK["classify"], [path]).findings
+        if finding.code == "HW170"
     )
-    assert told.message.startswith(
+    assert leak.message.startswith(
         "100.0 % or more capitals among letters in 100 of 100 texts labelled 'ham'"
     )
-    assert "make all of them alike in it" in told.fix
+    assert "make all of them alike in it" in leak.fix
 
 
 def test_a_few_exceptions_do_not_hide_a_leak():
     labels = ["a"] * 2391 + ["b"] * 2500
-    own = [f"(source) {text}" if n < 2387 or n > 4880 else text for n, text in enumerate(texts(4891))]
-    assert found(own, labels) == [("a", "'source'")]
+    documents = [f"(source) {text}" if n < 2387 or n > 4880 else text for n, text in enumerate(texts(4891))]
+    assert leaks_of(documents, labels) == [("a", "'source'")]
 
 
 def test_what_leans_to_a_label_is_no_leak():
@@ -108,23 +112,25 @@ def test_what_leans_to_a_label_is_no_leak():
         text + (" great" if label == "a" and n % 3 else "")
         for n, (text, label) in enumerate(zip(texts(1000), labels, strict=True))
     ]
-    assert found(often, labels) == []  # two in three
+    assert leaks_of(often, labels) == []  # two in three
     both = [
         text + " great" if label == "a" or n % 5 == 1 else text
         for n, (text, label) in enumerate(zip(texts(1000), labels, strict=True))
     ]
-    assert found(both, labels) == []  # a fifth of the others too
+    assert leaks_of(both, labels) == []  # a fifth of the others too
 
 
 def test_a_label_that_nearly_all_have_needs_more_than_what_nearly_all_have():
     labels = ["rare" if n % 30 == 0 else "usual" for n in range(3000)]
-    assert found([text + " so" for text in texts(3000)], labels) == []
+    assert leaks_of([text + " so" for text in texts(3000)], labels) == []
 
 
 def test_too_few_to_tell():
     labels = ["a", "b"] * 20
-    own = [text + " x" if label == "a" else text for text, label in zip(texts(40), labels, strict=True)]
-    assert found(own, labels) == []
+    documents = [
+        text + " x" if label == "a" else text for text, label in zip(texts(40), labels, strict=True)
+    ]
+    assert leaks_of(documents, labels) == []
 
 
 def test_the_lower_end_of_an_interval():
@@ -152,15 +158,19 @@ def rows(head: str, labels: list[str], mark: dict[str, str], cell: str) -> str:
 def test_the_doctor_tells(write, task, head, cell):
     labels = ["spam", "ham", "eggs"] * 100
     path = write("train.csv", rows(head, labels, {"ham": " xyz", "eggs": " eggs"}, cell))
-    told = [own for own in diagnose(ITEM_TYPES_BY_TASK[task], [path]).findings if own.code == "HW170"]
-    assert [own.severity for own in told] == ["warning", "info"]  # "eggs" is what the label is called
+    leaks = [
+        finding
+        for finding in diagnose(ITEM_TYPES_BY_TASK[task], [path]).findings
+        if finding.code == "HW170"
+    ]
+    assert [leak.severity for leak in leaks] == ["warning", "info"]  # "eggs" is what the label is called
     nouns = ITEM_TYPES_BY_TASK[task].nouns.many
-    assert f"'xyz' in 100 of 100 {nouns} labelled 'ham' (100.0%), and in 0 without" in told[0].message
-    assert "precision 100.0%" in told[0].message
-    assert told[0].where == tuple(f"{path}:{line}" for line in (3, 6, 9))
-    assert "name has that word" in told[1].fix
+    assert f"'xyz' in 100 of 100 {nouns} labelled 'ham' (100.0%), and in 0 without" in leaks[0].message
+    assert "precision 100.0%" in leaks[0].message
+    assert leaks[0].where == tuple(f"{path}:{line}" for line in (3, 6, 9))
+    assert "name has that word" in leaks[1].fix
     test = write("test.csv", rows(head, labels, {"ham": " xyz"}, cell))
-    assert "HW170" not in {own.code for own in diagnose(ITEM_TYPES_BY_TASK[task], [test]).findings}
+    assert "HW170" not in {finding.code for finding in diagnose(ITEM_TYPES_BY_TASK[task], [test]).findings}
 
 
 def test_many_leaks_are_summed_up(write):
@@ -168,9 +178,13 @@ def test_many_leaks_are_summed_up(write):
     path = write(
         "train.csv", rows("text,label", labels, {f"l{n}": f" x{n}" for n in range(8)}, "{text},{label}")
     )
-    told = [own for own in diagnose(ITEM_TYPES_BY_TASK["classify"], [path]).findings if own.code == "HW170"]
-    assert len(told) == 4
-    assert told[-1].message.startswith(
+    leaks = [
+        finding
+        for finding in diagnose(ITEM_TYPES_BY_TASK["classify"], [path]).findings
+        if finding.code == "HW170"
+    ]
+    assert len(leaks) == 4
+    assert leaks[-1].message.startswith(
         "5 more labels that one word, character or form nearly decides: 'x3' for 'l3'"
     )
 
@@ -179,10 +193,10 @@ def test_many_leaks_are_summed_up(write):
 def test_ordinary_sets_are_quiet(real_data):
     names = ["mtl16/books.task.train.gz", "sst/stsa/stsa.fine.train.gz", "tweets/irony.train.tsv.gz"]
     for name in [*names, "intents/banking77.train.csv.gz"]:
-        told = diagnose(ITEM_TYPES_BY_TASK["classify"], [str(real_data / name)]).findings
-        assert "HW170" not in {own.code for own in told}
+        findings = diagnose(ITEM_TYPES_BY_TASK["classify"], [str(real_data / name)]).findings
+        assert "HW170" not in {finding.code for finding in findings}
     clinc = diagnose(
         ITEM_TYPES_BY_TASK["classify"], [str(real_data / "intents/clinc150.train.csv.gz")]
     ).findings
     # Words of the labels' names: carry_on, routing, pin_change.
-    assert {own.severity for own in clinc if own.code == "HW170"} == {"info"}
+    assert {finding.severity for finding in clinc if finding.code == "HW170"} == {"info"}

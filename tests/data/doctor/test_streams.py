@@ -28,13 +28,13 @@ def test_facts(files):
 
 
 def test_findings(files):
-    found = {
+    findings = {
         finding.code: finding for finding in diagnose(ITEM_TYPES_BY_TASK["language-model"], files).findings
     }
-    assert set(found) == {"HW151", "HW157", "HW160", "HW280"}
-    assert "'\\x07'" in found["HW157"].message
-    assert "',' (1)" in found["HW280"].message
-    assert LONG[:40] in found["HW160"].message
+    assert set(findings) == {"HW151", "HW157", "HW160", "HW280"}
+    assert "'\\x07'" in findings["HW157"].message
+    assert "',' (1)" in findings["HW280"].message
+    assert LONG[:40] in findings["HW160"].message
 
 
 def test_a_text_without_faults(tmp_path):
@@ -53,6 +53,6 @@ def test_a_file_that_cannot_be_read(tmp_path):
 def test_a_table_is_told(tmp_path):
     path = tmp_path / "train.tsv"
     path.write_text("good\tthe cake was nice\nbad\tthe tea was cold\n" * 3000)
-    (found,) = diagnose(ITEM_TYPES_BY_TASK["language-model"], [str(path)]).findings
-    assert (found.code, found.severity) == ("HW283", "warning")
-    assert "looks like tsv" in found.message
+    (finding,) = diagnose(ITEM_TYPES_BY_TASK["language-model"], [str(path)]).findings
+    assert (finding.code, finding.severity) == ("HW283", "warning")
+    assert "looks like tsv" in finding.message

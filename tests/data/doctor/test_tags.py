@@ -18,7 +18,7 @@ def write(tmp_path):
 
 
 def codes(diagnosis, severity):
-    return [found.code for found in diagnosis.findings if found.severity == severity]
+    return [finding.code for finding in diagnosis.findings if finding.severity == severity]
 
 
 GOOD = [f"mr/O w{n}/B-PER and/O port/B-LOC w{n}/I-LOC" for n in range(12)]
@@ -36,22 +36,22 @@ def test_a_sound_file(write):
 def test_the_same_sentence_with_other_tags(write):
     torn = ["mr/O w1/O and/O port/B-LOC w1/I-LOC"]
     path = write("train.conll", *GOOD, *torn)
-    found = [f for f in diagnose(ITEM_TYPES_BY_TASK["tag"], [path]).findings if f.code == "HW154"]
-    assert [f.where for f in found] == [(f"{path}:7", f"{path}:73")]
-    assert found[0].message == "1 sentence tagged in more than one way, first 'mr w1 and port w1'"
+    conflicts = [f for f in diagnose(ITEM_TYPES_BY_TASK["tag"], [path]).findings if f.code == "HW154"]
+    assert [f.where for f in conflicts] == [(f"{path}:7", f"{path}:73")]
+    assert conflicts[0].message == "1 sentence tagged in more than one way, first 'mr w1 and port w1'"
 
 
 def test_leaks_and_types_that_training_lacks(write):
     train = write("train.conll", *GOOD)
     test = write("test.conll", GOOD[3], "in/O peace/B-TIME")
-    found = {
+    warnings = {
         f.code: f
         for f in diagnose(ITEM_TYPES_BY_TASK["tag"], [train, test]).findings
         if f.severity == "warning"
     }
-    assert set(found) == {"HW160", "HW161"}
-    assert "'TIME'" in found["HW161"].message
-    assert found["HW160"].where == (f"{test}:1",)
+    assert set(warnings) == {"HW160", "HW161"}
+    assert "'TIME'" in warnings["HW161"].message
+    assert warnings["HW160"].where == (f"{test}:1",)
 
 
 def test_schemes_that_differ(write):
@@ -65,41 +65,41 @@ def test_tags_that_break_their_scheme(write):
     broken = "port/B-LOC w1/I-LOC ends/O here/O so/O"
     bioes = [s.replace("B-PER", "S-PER").replace("I-LOC", "E-LOC") for s in GOOD]
     path = write("train.conll", *bioes, broken)
-    found = [f for f in diagnose(ITEM_TYPES_BY_TASK["tag"], [path]).findings if f.severity == "warning"]
-    assert [f.code for f in found] == ["HW253"]
-    assert "I-LOC" in found[0].message or "O after I-LOC" in found[0].message
+    warnings = [f for f in diagnose(ITEM_TYPES_BY_TASK["tag"], [path]).findings if f.severity == "warning"]
+    assert [f.code for f in warnings] == ["HW253"]
+    assert "I-LOC" in warnings[0].message or "O after I-LOC" in warnings[0].message
 
 
 def test_letters_of_another_scheme_are_mistakes_where_few(write):
     path = write("train.conll", *GOOD, "w1/E-PER here/O")
-    found = [f for f in diagnose(ITEM_TYPES_BY_TASK["tag"], [path]).findings if f.code == "HW253"]
-    told = {own.severity: own.message for own in found}
-    assert told["info"].startswith("tag scheme iob2: 1 words have E-")
-    assert told["warning"] == "1 tag that iob2 does not allow, first 'E-PER' is no iob2 tag"
+    scheme_findings = [f for f in diagnose(ITEM_TYPES_BY_TASK["tag"], [path]).findings if f.code == "HW253"]
+    messages = {finding.severity: finding.message for finding in scheme_findings}
+    assert messages["info"].startswith("tag scheme iob2: 1 words have E-")
+    assert messages["warning"] == "1 tag that iob2 does not allow, first 'E-PER' is no iob2 tag"
 
 
 def test_types_with_few_spans_and_long_sentences(write):
     path = write("train.conll", *GOOD, "war/B-EVENT", " ".join(["a/O"] * 600))
-    found = {f.code: f for f in diagnose(ITEM_TYPES_BY_TASK["tag"], [path]).findings}
-    assert "EVENT (1)" in found["HW155"].message
-    assert found["HW152"].message.startswith("1 sentence of more than 512 words")
+    findings = {f.code: f for f in diagnose(ITEM_TYPES_BY_TASK["tag"], [path]).findings}
+    assert "EVENT (1)" in findings["HW155"].message
+    assert findings["HW152"].message.startswith("1 sentence of more than 512 words")
 
 
 def test_types_that_differ_only_in_spelling(write):
     """Two annotators wrote them; the lines are those of the rarer spelling."""
     path = write("train.conll", *(f"{n}/B-{'LOC' if n < 4 else 'Loc'} ran/O" for n in range(7)))
-    found = {f.code: f for f in diagnose(ITEM_TYPES_BY_TASK["tag"], [path]).findings}["HW156"]
-    assert found.message == "types that differ only in spelling: 'LOC' (4), 'Loc' (3)"
-    assert found.fix == "they are treated as different types; write 'LOC' throughout"
-    assert found.where[0].endswith("train.conll:13")
+    finding = {f.code: f for f in diagnose(ITEM_TYPES_BY_TASK["tag"], [path]).findings}["HW156"]
+    assert finding.message == "types that differ only in spelling: 'LOC' (4), 'Loc' (3)"
+    assert finding.fix == "they are treated as different types; write 'LOC' throughout"
+    assert finding.where[0].endswith("train.conll:13")
 
 
 def test_long_texts_with_spans_are_to_be_cut_with_their_spans(tmp_path):
     path = tmp_path / "a.jsonl"
     rows = [{"text": f"{n} " * 600, "spans": [[0, 1, "N"]]} for n in range(3)]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    found = {f.code: f for f in diagnose(ITEM_TYPES_BY_TASK["tag"], [str(path)]).findings}["HW152"]
-    assert found.fix.startswith("cut the texts into sentences or paragraphs, each with its spans")
+    finding = {f.code: f for f in diagnose(ITEM_TYPES_BY_TASK["tag"], [str(path)]).findings}["HW152"]
+    assert finding.fix.startswith("cut the texts into sentences or paragraphs, each with its spans")
 
 
 def test_what_cannot_be_read_is_a_finding(write, tmp_path):
@@ -118,9 +118,9 @@ def test_one_tag_only(write):
 def test_missing_blank_lines_are_told(write, tmp_path):
     path = tmp_path / "train.conll"
     path.write_text("".join(f"to\tO\nport{n}\tB-LOC\n" for n in range(600)))
-    found = {f.code: f for f in diagnose(ITEM_TYPES_BY_TASK["tag"], [str(path)]).findings}
-    assert found["HW152"].severity == "warning"
-    assert "1 sentence of more than 100 words, the longest of 1,200" in found["HW152"].message
+    findings = {f.code: f for f in diagnose(ITEM_TYPES_BY_TASK["tag"], [str(path)]).findings}
+    assert findings["HW152"].severity == "warning"
+    assert "1 sentence of more than 100 words, the longest of 1,200" in findings["HW152"].message
     items = ITEM_TYPES_BY_TASK["tag"].read(str(path)).items
     with pytest.raises(DataError, match=r"one sentence of 1,200 words.*blank line after each sentence"):
         ITEM_TYPES_BY_TASK["tag"].split(items, 0.1)

@@ -16,7 +16,9 @@ def findings(*pairs, role="train"):
     examples = [Example(text, label, line) for line, (text, label) in enumerate(pairs, start=1)]
     data = Dataset(examples, "f", "csv", Columns("text", "label"))
     kind = ITEM_TYPES_BY_TASK["classify"]
-    return {found.code: found for found in examine(kind, {role: CheckedFile(role, data, kind)}).findings}
+    return {
+        finding.code: finding for finding in examine(kind, {role: CheckedFile(role, data, kind)}).findings
+    }
 
 
 CLEAN = [(f"a good film number {i}", "ab"[i % 2]) for i in range(20)]
@@ -60,11 +62,11 @@ def test_nothing_is_found_in_clean_data():
     ],
 )
 def test_one_bad_text_is_found_at_its_line(code, severity, text, label):
-    found = findings(*CLEAN, (text, label))[code]
-    assert found.severity == severity
-    assert found.fix
+    finding = findings(*CLEAN, (text, label))[code]
+    assert finding.severity == severity
+    assert finding.fix
     expected = {"HW154": f"f:3 (a), 21 (b): {text!r}"}.get(code, "f:21")
-    assert found.where == (expected,)
+    assert finding.where == (expected,)
 
 
 def test_good_text_is_not_suspected():
@@ -129,31 +131,31 @@ def test_classes_are_only_judged_where_they_are_learned():
 
 def test_spellings_of_a_label():
     pairs = [(f"text {i}", label) for i, label in enumerate(["Not Ok"] * 9 + ["notok", "yes"])]
-    found = findings(*pairs)["HW156"]
-    assert found.message.endswith("'Not Ok' (9), 'notok' (1)")
-    assert found.where == ("f:10",)
+    finding = findings(*pairs)["HW156"]
+    assert finding.message.endswith("'Not Ok' (9), 'notok' (1)")
+    assert finding.where == ("f:10",)
 
 
 def test_spellings_of_several_labels_are_one_finding():
     labels = [*["Ham"] * 9, "ham", *["Spam"] * 9, "SPAM"]
-    found = findings(*[(f"text {i}", label) for i, label in enumerate(labels)])["HW156"]
-    assert found.message.endswith("'Ham' (9), 'ham' (1); 'Spam' (9), 'SPAM' (1)")
-    assert "write one spelling of each throughout" in found.fix
-    assert found.where == ("f:10", "f:20")
+    finding = findings(*[(f"text {i}", label) for i, label in enumerate(labels)])["HW156"]
+    assert finding.message.endswith("'Ham' (9), 'ham' (1); 'Spam' (9), 'SPAM' (1)")
+    assert "write one spelling of each throughout" in finding.fix
+    assert finding.where == ("f:10", "f:20")
 
 
 def test_labels_that_look_alike():
     pairs = [(f"text {i}", label) for i, label in enumerate(["übel"] * 9 + ["u\u0308bel", "yes"])]
-    found = findings(*pairs)["HW156"]
-    assert found.message.endswith("'übel' (9), 'u\\u0308bel' (1)")
-    assert "write 'übel' throughout" in found.fix
-    assert found.where == ("f:10",)
+    finding = findings(*pairs)["HW156"]
+    assert finding.message.endswith("'übel' (9), 'u\\u0308bel' (1)")
+    assert "write 'übel' throughout" in finding.fix
+    assert finding.where == ("f:10",)
 
 
 def test_labels_with_letters_of_two_scripts():
     pairs = [(f"text {i}", label) for i, label in enumerate(["garden"] * 9 + ["gard\u0435n", "x"])]
-    found = findings(*pairs)["HW156"]
-    assert found.message.endswith("'garden' (9), 'gard\\u0435n' (1)")
+    finding = findings(*pairs)["HW156"]
+    assert finding.message.endswith("'garden' (9), 'gard\\u0435n' (1)")
     russian = [(f"text {i}", label) for i, label in enumerate(["\u0441\u043e\u0440"] * 9 + ["cop"])]
     assert "HW156" not in findings(*russian)
 
@@ -213,29 +215,29 @@ def test_counts_are_english():
 
 
 def test_of_a_text_that_stands_often_each_answer_is_told_once():
-    found = findings(*(("a good one", "ab"[n % 2]) for n in range(40)))["HW154"]
-    assert found.where == ("f:1 (a), 2 (b), and 38 more: 'a good one'",)
+    finding = findings(*(("a good one", "ab"[n % 2]) for n in range(40)))["HW154"]
+    assert finding.where == ("f:1 (a), 2 (b), and 38 more: 'a good one'",)
     long = findings(("a long text\n" * 9, "a"), ("a long text " * 9, "b"), ("a", "b"))["HW154"]
     assert long.where == (f"f:1 (a), 2 (b): '{('a long text ' * 9)[:59]}…'",)
 
 
 def test_what_programs_write_for_no_label():
-    found = findings(("a film", "good"), ("b film", "nan"), ("c film", "bad"), ("d film", "N/A"))["HW120"]
-    assert "'N/A', 'nan', which may stand for none" in found.message
-    assert len(found.where) == 2
+    finding = findings(("a film", "good"), ("b film", "nan"), ("c film", "bad"), ("d film", "N/A"))["HW120"]
+    assert "'N/A', 'nan', which may stand for none" in finding.message
+    assert len(finding.where) == 2
     # R writes NA, and only so: na is a word of its own, and the code of a country.
-    found = findings(("a film", "good"), ("b film", "NA"), ("c film", "bad"), ("d film", "na"))["HW120"]
-    assert "1 text with the label 'NA', which may stand for none" in found.message
+    finding = findings(("a film", "good"), ("b film", "NA"), ("c film", "bad"), ("d film", "na"))["HW120"]
+    assert "1 text with the label 'NA', which may stand for none" in finding.message
 
 
 @pytest.mark.parametrize("label", ["-", "--", "?", "TBD", "k.A.", "keine Angabe", "unlabelled", "(blank)"])
 def test_what_people_write_for_no_label(label):
-    found = findings(*CLEAN, *((f"another {i}", label) for i in range(5)))["HW120"]
-    assert found.message == f"5 texts with the label {label!r}, which may stand for none"
+    finding = findings(*CLEAN, *((f"another {i}", label) for i in range(5)))["HW120"]
+    assert finding.message == f"5 texts with the label {label!r}, which may stand for none"
 
 
 @pytest.mark.parametrize(
-    ("rows", "found"),
+    ("rows", "swapped"),
     [
         ([("a", f"another good film {n}") for n in range(5)], True),  # the columns are swapped
         ([("a", "10"), ("b", "11"), (" B ", "12")], True),  # a summary
@@ -246,11 +248,11 @@ def test_what_people_write_for_no_label(label):
         ([("that", f"another good film {n}") for n in range(5)], False),
     ],
 )
-def test_texts_that_are_labels(rows, found):
-    told = findings(*CLEAN, *rows).get("HW178")
-    assert bool(told) == found
-    if told:
-        assert told.where[0] == "f:21"
+def test_texts_that_are_labels(rows, swapped):
+    finding = findings(*CLEAN, *rows).get("HW178")
+    assert bool(finding) == swapped
+    if finding:
+        assert finding.where[0] == "f:21"
 
 
 @pytest.mark.parametrize(
@@ -258,9 +260,9 @@ def test_texts_that_are_labels(rows, found):
 )
 def test_labels_that_a_spreadsheet_made_dates(label):
     rows = [(f"another {i}", ["1-2", "3-4", label][i % 3]) for i in range(30)]
-    found = findings(*rows)["HW179"]
-    assert found.message == f"1 label that is a date, beside others that are none: {label!r}"
-    assert found.where[0] == "f:3"
+    finding = findings(*rows)["HW179"]
+    assert finding.message == f"1 label that is a date, beside others that are none: {label!r}"
+    assert finding.where[0] == "f:3"
 
 
 def test_labels_that_are_all_dates_or_none():
@@ -275,9 +277,9 @@ def test_a_minus_beside_a_plus_is_a_label():
 
 def test_what_programs_write_for_no_text():
     nothing = [(text, "ab"[n % 2]) for n, text in enumerate(["NA", "nan", " NaN", "#NAME?"])]
-    found = findings(*CLEAN, *nothing, ("na", "a"))["HW150"]
-    assert found.message == "4 texts such as 'NA', which may stand for none"
-    assert found.where == ("f:21", "f:22", "f:23", "f:24")
+    finding = findings(*CLEAN, *nothing, ("na", "a"))["HW150"]
+    assert finding.message == "4 texts such as 'NA', which may stand for none"
+    assert finding.where == ("f:21", "f:22", "f:23", "f:24")
 
 
 def drawn(count: int) -> list[str]:
@@ -290,12 +292,12 @@ def test_many_texts_that_are_nearly_others_are_told():
     changed = [f"{text[: text.rindex(' ')]} other" for text in texts[:3]]
     marked = [texts[9].replace(" ", ", ")]
     pairs = [(text, "ab"[n % 2]) for n, text in enumerate([*texts, *changed, *marked])]
-    found = findings(*pairs)["HW173"]
-    assert found.severity == "info"
-    assert "keeps texts alike on one side" in found.fix
-    assert found.message.startswith("8 texts are nearly another one")
-    assert "(18.2% of the different ones)" in found.message
-    assert [*found.where] == ["f:1", "f:2", "f:3", "f:10", "f:41", "and 3 more"]
+    finding = findings(*pairs)["HW173"]
+    assert finding.severity == "info"
+    assert "keeps texts alike on one side" in finding.fix
+    assert finding.message.startswith("8 texts are nearly another one")
+    assert "(18.2% of the different ones)" in finding.message
+    assert [*finding.where] == ["f:1", "f:2", "f:3", "f:10", "f:41", "and 3 more"]
     assert "HW173" not in findings(*pairs, role="test")
     assert "HW173" not in findings(*pairs[:40], (marked[0], "a"))  # 2 of 41
 
@@ -304,9 +306,9 @@ def test_texts_made_of_a_template_are_parted_by_a_split():
     texts = drawn(40)
     words = texts[0].split()
     made = [" ".join([*words[:n], "other", *words[n + 1 :]]) for n in range(9)]
-    found = findings(*((text, "ab"[n % 2]) for n, text in enumerate([*texts, *made])))["HW173"]
-    assert found.severity == "warning"
-    assert found.fix.startswith("10 of them are as if made of templates: a split by headwise parts these")
+    finding = findings(*((text, "ab"[n % 2]) for n, text in enumerate([*texts, *made])))["HW173"]
+    assert finding.severity == "warning"
+    assert finding.fix.startswith("10 of them are as if made of templates: a split by headwise parts these")
 
 
 def test_equal_texts_are_no_near_ones():
@@ -334,7 +336,9 @@ def test_training_warns_of_texts_in_a_wrong_encoding_where_they_are_many():
         rows = [Example(f"ordinary text {n}", "ab"[n % 2], n) for n in range(200)]
         rows += [Example("sch\u00c3\u00b6n", "a", 200 + n) for n in range(bad)]
         file = CheckedFile("train", Dataset(rows, "f", "csv", Columns("text", "label")), kind)
-        assert [found.code for check in CHECKS[type(kind)].in_training for found in check(file)] == expected
+        assert [
+            finding.code for check in CHECKS[type(kind)].in_training for finding in check(file)
+        ] == expected
 
 
 def test_a_table_in_long_form_is_told():
@@ -359,16 +363,18 @@ def test_texts_that_begin_like_mails():
 def test_texts_that_were_cut():
     words = ["breakfast", "seldom", "tasted", "anything", "although", "yesterday", "nobody", "answered"]
     orders = [random.Random(n).sample(words, len(words)) for n in range(60)]
-    whole = [(" ".join(order), "ab"[n % 2]) for n, order in enumerate(orders)]
-    assert "HW185" not in findings(*whole)  # they are equally long
-    assert "HW185" not in findings(*whole[:40], *((text[:60], label) for text, label in whole[40:]))
+    full_texts = [(" ".join(order), "ab"[n % 2]) for n, order in enumerate(orders)]
+    assert "HW185" not in findings(*full_texts)  # they are equally long
+    assert "HW185" not in findings(
+        *full_texts[:40], *((text[:60], label) for text, label in full_texts[40:])
+    )
     short = [(f"{' '.join(order[:3])} {n}", "ab"[n % 2]) for n, order in enumerate(orders)]
-    cut = findings(*short, *((text[:60], label) for text, label in whole))["HW185"]
+    cut = findings(*short, *((text[:60], label) for text, label in full_texts))["HW185"]
     assert cut.message == "60 texts of exactly 60 characters, which none exceeds"
-    assert "HW185" not in findings(*short, *((text[:57] + " it.", label) for text, label in whole))
+    assert "HW185" not in findings(*short, *((text[:57] + " it.", label) for text, label in full_texts))
     chinese = [("".join(chr(0x4E00 + 37 * n * k % 999) for k in range(60)), "ab"[n % 2]) for n in range(20)]
     assert "HW185" not in findings(*short, *chinese)
-    marked = findings(*((text[:57] + "...", label) for text, label in whole))["HW185"]
+    marked = findings(*((text[:57] + "...", label) for text, label in full_texts))["HW185"]
     assert marked.message == "60 texts of exactly 60 characters, which none exceeds"
 
 

@@ -42,7 +42,7 @@ def result(kind, **value):
 
 
 def task(number, *results, **fields):
-    done = [{"id": 1, "was_cancelled": False, "result": own} for own in results]
+    done = [{"id": 1, "was_cancelled": False, "result": regions_of_user} for regions_of_user in results]
     return {"id": number, "data": {"text": TEXTS[number]}, "annotations": done, "predictions": []} | fields
 
 
@@ -66,16 +66,16 @@ def test_label_studio_spans_with_tasks_without_an_answer(read):
     ]
     kind, data = read(rows)
     assert (kind, [item.tags for item in data.items]) == ("tag", [TAGS, ("O",) * 7, TAGS])
-    told = "not annotated 1, cancelled 1, predicted only 1"
-    assert f"Label Studio's tasks without an annotation, left out: {told}" in data.notes
+    counts = "not annotated 1, cancelled 1, predicted only 1"
+    assert f"Label Studio's tasks without an annotation, left out: {counts}" in data.notes
 
 
 def test_label_studio_choices_with_tasks_without_an_answer(read):
     rows = [task(n, [result("choices", choices=["ab"[n % 2]])]) for n in range(4)] + [task(4), task(5, [])]
     kind, data = read(rows)
     assert (kind, labels_of(data)) == ("classify", ["a", "b", "a", "b"])
-    told = "not annotated 1, empty annotation 1"
-    assert f"Label Studio's tasks without an annotation, left out: {told}" in data.notes
+    counts = "not annotated 1, empty annotation 1"
+    assert f"Label Studio's tasks without an annotation, left out: {counts}" in data.notes
 
 
 def test_label_studio_with_nothing_but_predictions(read, write):
@@ -89,8 +89,8 @@ def test_label_studio_with_nothing_but_predictions(read, write):
 def test_label_studio_of_older_versions_and_taxonomies(read):
     chosen = [result("taxonomy", taxonomy=[["food", "ab"[n % 2]]]) for n in range(4)]
     rows = [
-        {"id": n, "data": {"text": TEXTS[n]}, "completions": [{"id": 1, "result": [own]}]}
-        for n, own in enumerate(chosen)
+        {"id": n, "data": {"text": TEXTS[n]}, "completions": [{"id": 1, "result": [annotation]}]}
+        for n, annotation in enumerate(chosen)
     ]
     assert labels_of(read(rows)[1]) == ["food/a", "food/b"] * 2
 
@@ -224,8 +224,8 @@ def test_argilla_2_responses(read, form, expected):
             }
             rows.append({"id": str(n), "status": "pending" if n > 3 else "completed"} | row)
         elif form == "columns":
-            row = {"topic.responses": [own["value"] for own in done] or None}
-            row |= {"topic.responses.status": [own["status"] for own in done] or None}
+            row = {"topic.responses": [response["value"] for response in done] or None}
+            row |= {"topic.responses.status": [response["status"] for response in done] or None}
             rows.append({"text": text, "status": "completed"} | row | {"topic.suggestion": "c"})
         else:
             rows.append({"text": text, "topic": done, "topic-suggestion": None, "external_id": None})

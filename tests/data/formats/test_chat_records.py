@@ -12,8 +12,8 @@ TEXTS = [f"Ann sailed to Oslo on day {n}" for n in range(8)]
 
 
 def openai(text, *answers):
-    said = [("system", "Name the topic."), ("user", text), *(("assistant", answer) for answer in answers)]
-    return {"messages": [{"role": role, "content": content} for role, content in said]}
+    turns = [("system", "Name the topic."), ("user", text), *(("assistant", answer) for answer in answers)]
+    return {"messages": [{"role": role, "content": content} for role, content in turns]}
 
 
 def openai_parts(text, *answers):
@@ -27,13 +27,13 @@ def openai_parts(text, *answers):
 
 
 def sharegpt(text, *answers):
-    said = [("human", text), *(("gpt", answer) for answer in answers)]
-    return {"id": "7", "conversations": [{"from": role, "value": content} for role, content in said]}
+    turns = [("human", text), *(("gpt", answer) for answer in answers)]
+    return {"id": "7", "conversations": [{"from": role, "value": content} for role, content in turns]}
 
 
 def gemini(text, *answers):
-    said = [("user", text), *(("model", answer) for answer in answers)]
-    return {"contents": [{"role": role, "parts": [{"text": content}]} for role, content in said]}
+    turns = [("user", text), *(("model", answer) for answer in answers)]
+    return {"contents": [{"role": role, "parts": [{"text": content}]} for role, content in turns]}
 
 
 @pytest.mark.parametrize("form", [openai, openai_parts, sharegpt, gemini])

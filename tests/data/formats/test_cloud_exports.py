@@ -80,6 +80,6 @@ def test_spans_of_a_manifest(write):
 )
 def test_labels_of_vertex(write, fields, task, expected):
     rows = [{"textContent": text, **fields(n)} for n, text in enumerate(TEXTS)]
-    found, data = read(write("a.jsonl", "\n".join(map(json.dumps, rows))))
-    assert (found, data.columns.text) == (task, "textContent")
+    inferred_task, data = read(write("a.jsonl", "\n".join(map(json.dumps, rows))))
+    assert (inferred_task, data.columns.text) == (task, "textContent")
     assert [item.label if task == "classify" else item.labels for item in data.items[:2]] == expected

@@ -20,12 +20,12 @@ def tokens(text, **options):
 
 
 def test_four_columns():
-    found, layout, source = read(CONLL03)
-    assert [(s.tokens, s.tags, s.line, s.starts_document) for s in found] == [
+    sentences, layout, source = read(CONLL03)
+    assert [(s.tokens, s.tags, s.line, s.starts_document) for s in sentences] == [
         (("EU", "says"), ("I-ORG", "O"), 1, False),
         (("Yes",), ("O",), 6, True),
     ]
-    assert found[0].columns == {"pos": ("NNP", "VBZ"), "chunk": ("I-NP", "I-VP")}
+    assert sentences[0].columns == {"pos": ("NNP", "VBZ"), "chunk": ("I-NP", "I-VP")}
     assert layout.names == ("word", "pos", "chunk", "ner")
     assert source.notes == [
         "4 columns, separated by spaces or tabs: token='word', tag='ner' "
@@ -88,11 +88,11 @@ def test_only_spaces_and_tabs_separate():
 
 def test_comments_and_number_signs():
     text = "# id 7 x=1\n# text = #a b\n#\tO\na\tO\nb\tB-x\n\n# O\n#\tO\nc\tO"
-    found, *_ = read(text)
-    assert [s.tokens for s in found] == [("#", "a", "b"), ("#", "c")]
-    assert (found[0].text, found[0].spans) == ("#a b", ((0, 1), (1, 2), (3, 4)))
-    assert found[0].line == 3
-    assert found[1].text is None
+    sentences, *_ = read(text)
+    assert [s.tokens for s in sentences] == [("#", "a", "b"), ("#", "c")]
+    assert (sentences[0].text, sentences[0].spans) == ("#a b", ((0, 1), (1, 2), (3, 4)))
+    assert sentences[0].line == 3
+    assert sentences[1].text is None
 
 
 @pytest.mark.parametrize("comment", ["#id: doc0", "# id: 1", "#id:1 x", "#sent_id = 7 8", "#doc_id: a"])
@@ -108,28 +108,28 @@ def test_a_text_of_other_words_is_not_taken():
 
 
 def test_documents_of_comments():
-    found, *_ = read("# newdoc\na\tO\nb\tB-x\n\nc\tO\n\n# newdoc\nd\tO")
-    assert [s.starts_document for s in found] == [True, False, True]
+    sentences, *_ = read("# newdoc\na\tO\nb\tB-x\n\nc\tO\n\n# newdoc\nd\tO")
+    assert [s.starts_document for s in sentences] == [True, False, True]
 
 
 def test_a_document_starts_after_a_sentence_that_cannot_be_used():
-    found, *_ = read("a O\nb B-x\n\n-DOCSTART- O\n\nc d e\n\nd O\ne O", report=lambda error: None)
-    assert [(s.tokens[0], s.starts_document) for s in found] == [("a", False), ("d", True)]
+    sentences, *_ = read("a O\nb B-x\n\n-DOCSTART- O\n\nc d e\n\nd O\ne O", report=lambda error: None)
+    assert [(s.tokens[0], s.starts_document) for s in sentences] == [("a", False), ("d", True)]
 
 
 def test_a_header_names_the_columns():
-    found, layout, source = read("Token\tPOS\tNER\nTom\tNNP\tB-PER\nran\tVBD\tO\n\nHe\tPRP\tO")
+    sentences, layout, source = read("Token\tPOS\tNER\nTom\tNNP\tB-PER\nran\tVBD\tO\n\nHe\tPRP\tO")
     assert (layout.names, layout.token, layout.tag, layout.header) == (("Token", "POS", "NER"), 0, 2, 1)
-    assert found[0].tokens == ("Tom", "ran")
-    assert found[0].columns == {"POS": ("NNP", "VBD")}
+    assert sentences[0].tokens == ("Tom", "ran")
+    assert sentences[0].columns == {"POS": ("NNP", "VBD")}
     assert source.notes[0] == "line 1 names the columns"
 
 
 def test_a_header_tells_tags_and_heads_from_remarks():
     rows = "\n\n".join(["Tom\tNNP\t2\tsubj\tx1\nran\tVBD\t0\troot\tx2"] * 3)
-    found, layout, source = read(f"FORM\tUPOS\tHEAD\tDEPREL\tREMARK\n{rows}")
+    sentences, layout, source = read(f"FORM\tUPOS\tHEAD\tDEPREL\tREMARK\n{rows}")
     assert (layout.token, layout.tag, layout.head, layout.extra) == (0, 1, 2, (3, 4))
-    assert (found[0].tags, found[0].heads) == (("NNP", "VBD"), (2, 0))
+    assert (sentences[0].tags, sentences[0].heads) == (("NNP", "VBD"), (2, 0))
     assert "head='HEAD', token='FORM', tag='UPOS'" in source.notes[-1]
 
 
@@ -139,16 +139,16 @@ def test_a_first_token_is_no_header():
 
 def test_ids_before_the_tokens_and_empty_columns_after_the_tags():
     text = "1\tTom\tB-PER\t-\n2\tran\tO\t-\n\n1\tHe\tO\t-\n"
-    found, layout, _ = read(text)
-    assert found[0].tokens == ("Tom", "ran")
-    assert found[0].tags == ("B-PER", "O")
+    sentences, layout, _ = read(text)
+    assert sentences[0].tokens == ("Tom", "ran")
+    assert sentences[0].tags == ("B-PER", "O")
     assert layout.extra == (0, 3)
 
 
 def test_heads():
-    found, layout, _ = read("Tom\tNNP\t2\nran\tVBD\t0\n\nHe\tPRP\t3\nran\tVBD\t1\nfar\tRB\t0\n")
+    sentences, layout, _ = read("Tom\tNNP\t2\nran\tVBD\t0\n\nHe\tPRP\t3\nran\tVBD\t1\nfar\tRB\t0\n")
     assert layout.names == ("word", "pos", "head")
-    assert [(s.parse, s.tags[0]) for s in found] == [((2, 0), "NNP"), ((3, 1, 0), "PRP")]
+    assert [(s.parse, s.tags[0]) for s in sentences] == [((2, 0), "NNP"), ((3, 1, 0), "PRP")]
     chosen, *_ = read("Tom 2 NNP x\nran 0 VBD y", head_column="2", tag_column="3")
     assert (chosen[0].heads, chosen[0].columns) == ((2, 0), {"4": ("x", "y")})
 
@@ -198,17 +198,17 @@ def test_words_as_tags_are_believed_if_asked_for():
 
 def test_a_sentence_that_cannot_be_used_is_left_out():
     errors = []
-    found, *_ = read("a O\nb B-x\n\nc O O\nd\n\ne O", report=errors.append)
-    assert [s.tokens for s in found] == [("a", "b"), ("e",)]
+    sentences, *_ = read("a O\nb B-x\n\nc O O\nd\n\ne O", report=errors.append)
+    assert [s.tokens for s in sentences] == [("a", "b"), ("e",)]
     assert [(e.code, e.line) for e in errors] == [("HW250", 4)]
 
 
 def test_without_labels():
-    found, layout, _ = read("a\nb\n\nc\n", labelled=False)
-    assert [(s.tokens, s.tags) for s in found] == [(("a", "b"), ()), (("c",), ())]
+    sentences, layout, _ = read("a\nb\n\nc\n", labelled=False)
+    assert [(s.tokens, s.tags) for s in sentences] == [(("a", "b"), ()), (("c",), ())]
     assert layout.tag is None
-    found, *_ = read("a\tO\nb\t\n\nc\tO", labelled=False)
-    assert [s.tags for s in found] == [(), ("O",)]
+    sentences, *_ = read("a\tO\nb\t\n\nc\tO", labelled=False)
+    assert [s.tags for s in sentences] == [(), ("O",)]
     assert read("a N\nb N", labelled=False, tag_column="ner")[0][0].tags == ()
 
 
@@ -220,8 +220,8 @@ def test_tags_before_a_column_without_any_are_chosen():
 @pytest.mark.parametrize("mark", ["\t", " "])
 def test_the_tag_before_the_word(mark):
     text = "O\tshow\nB-ACTOR\tTom\nI-ACTOR\tHanks\n\nO\tnow".replace("\t", mark)
-    found, layout, _ = read(text)
-    assert [(s.tokens, s.tags) for s in found] == [
+    sentences, layout, _ = read(text)
+    assert [(s.tokens, s.tags) for s in sentences] == [
         (("show", "Tom", "Hanks"), ("O", "B-ACTOR", "I-ACTOR")),
         (("now",), ("O",)),
     ]

@@ -92,7 +92,7 @@ def test_empty_nodes_are_no_words():
 
 
 def test_sentences_and_their_lines():
-    wanted = [("a",), ("b", "c"), ("d",)]
+    expected_words = [("a",), ("b", "c"), ("d",)]
     text = (
         "\n"
         + row("1", "a")
@@ -104,7 +104,7 @@ def test_sentences_and_their_lines():
     )
     for end in ("", "\n", "\n\n"):
         sentences = read(text + end)
-        assert [sentence.words for sentence in sentences] == wanted
+        assert [sentence.words for sentence in sentences] == expected_words
         assert [sentence.line for sentence in sentences] == [2, 6, 10]
 
 
@@ -214,9 +214,9 @@ def test_a_long_chain_takes_linear_time():
 )
 def test_ewt(real_data, part, sentences, words, documents):
     path = real_data / f"ud_english_ewt/en_ewt-ud-{part}.conllu.gz"
-    found = multiwords = starts = total = 0
+    sentence_count = multiwords = starts = total = 0
     for sentence in read_conllu(path):
-        found += 1
+        sentence_count += 1
         total += len(sentence.words)
         starts += sentence.starts_document
         multiwords += len(sentence.multiwords)
@@ -235,5 +235,5 @@ def test_ewt(real_data, part, sentences, words, documents):
             pieces.append(form + " " * ("SpaceAfter=No" not in misc))
             number = token.last + 1 if token else number + 1
         assert "".join(pieces).split() == sentence.comment("text").split()
-    assert (found, total, starts) == (sentences, words, documents)
+    assert (sentence_count, total, starts) == (sentences, words, documents)
     assert multiwords > 300

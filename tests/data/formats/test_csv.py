@@ -109,7 +109,7 @@ def test_what_pythons_writer_writes_is_read_back(written):
     rows, delimiter = written
     buffer = io.StringIO(newline="")
     csv.writer(buffer, delimiter=delimiter).writerows(rows)
-    assert [own for _, own in cells(buffer.getvalue(), delimiter)] == rows
+    assert [row for _, row in cells(buffer.getvalue(), delimiter)] == rows
 
 
 @given(st.lists(st.text('ab",\n', max_size=12), min_size=1, max_size=6).map("\n".join))
@@ -119,7 +119,7 @@ def test_whatever_pythons_strict_reader_accepts_is_read_alike(text):
         expected = [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if row]
     except csv.Error:
         return
-    assert [own for _, own in cells(text) if own] == expected
+    assert [row for _, row in cells(text) if row] == expected
 
 
 def test_files_put_together_have_marks_and_headers_again(write):

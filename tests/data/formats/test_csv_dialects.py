@@ -94,11 +94,11 @@ def test_single_marks_are_read_as_double_ones_are(escape):
     random, exchanged = Random(0), str.maketrans("\"'", "'\"")
     for _ in range(1000):
         text = "text,label\n" + "".join(random.choices("ab'\"\\, ;\t\n'", k=random.randint(5, 60)))
-        options, errors, others = {"delimiter": ",", "escape": escape}, [], []
+        options, errors, single_errors = {"delimiter": ",", "escape": escape}, [], []
         expected, _ = cells(text, errors, quoting="double", **options)
-        rows, _ = cells(text.translate(exchanged), others, quoting="single", **options)
+        rows, _ = cells(text.translate(exchanged), single_errors, quoting="single", **options)
         assert [[cell.translate(exchanged) for cell in row] for row in rows] == expected
-        assert [(error.code, error.line, error.column) for error in others] == [
+        assert [(error.code, error.line, error.column) for error in single_errors] == [
             (error.code, error.line, error.column) for error in errors
         ]
 

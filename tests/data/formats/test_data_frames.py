@@ -141,8 +141,8 @@ def test_records_of_values_of_several_kinds_are_rows_whatever_their_names(write)
 
 def test_a_frame_that_is_cut_short_is_invalid_json(write, fails):
     for indent in (None, 2):
-        whole = json.dumps(column_objects(), indent=indent)
-        assert fails(read_examples, write("a.json", whole[:-20]))[0] == "HW115"
+        document = json.dumps(column_objects(), indent=indent)
+        assert fails(read_examples, write("a.json", document[:-20]))[0] == "HW115"
 
 
 def test_an_indented_frame_that_is_too_large_says_how_to_write_it(fails, monkeypatch):

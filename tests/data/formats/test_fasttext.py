@@ -38,6 +38,6 @@ def test_labels_may_stand_at_the_end(fails):
         (3, "", "so __label__ so"),
         (4, "neg", "b __label__pos"),
     ]
-    several = "a film __label__pos __label__new"
-    assert records(several, MultiLabelOptions()) == [(1, ["pos", "new"], "a film")]
-    assert fails(records, several)[0] == "HW121"
+    two_labels = "a film __label__pos __label__new"
+    assert records(two_labels, MultiLabelOptions()) == [(1, ["pos", "new"], "a film")]
+    assert fails(records, two_labels)[0] == "HW121"

@@ -73,8 +73,8 @@ def test_objects_of_several_lines():
 )
 def test_a_list_within_an_object_holds_the_records(indent, outer):
     outer = outer.replace("ROWS", '[{"text": "a"}, null, ["b", {"cats": {}}]]')
-    found = records(json.dumps(json.loads(outer), indent=indent))
-    assert [record.fields["text"] for record in found] == ["a", "b"]
+    members = records(json.dumps(json.loads(outer), indent=indent))
+    assert [record.fields["text"] for record in members] == ["a", "b"]
 
 
 @pytest.mark.parametrize(
@@ -176,13 +176,13 @@ def test_what_json_writes_is_read_back(rows, ascii_only):
 def test_an_object_of_very_many_lines_takes_no_long_time(takes_under):
     inner = [f'{{"b": {number}}},' for number in range(40_000)]
     text = ["[", '{"text": "x", "label": "a", "more": [', *inner, '{"b": 1}]},', '{"text": "y"}', "]"]
-    found = []
+    members = []
 
     def read():
-        found[:] = read_records(iter(enumerate(text, 1)), DataSource(""))
+        members[:] = read_records(iter(enumerate(text, 1)), DataSource(""))
 
     assert takes_under(5, read)
-    assert [record.line for record in found] == [2, 40_004]
+    assert [record.line for record in members] == [2, 40_004]
 
 
 @pytest.mark.parametrize("more", [' {"text": "c", "label": "x"}', '\n[{"text": "c", "label": "x"}]'])

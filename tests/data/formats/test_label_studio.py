@@ -24,8 +24,10 @@ def span(start, end, *names):
     return {"from_name": "label", "to_name": "text", "type": "labels", "value": value}
 
 
-def task(number, text, *annotations, **said):
-    done = [{"id": 9, "was_cancelled": False, "result": own, **said} for own in annotations]
+def task(number, text, *annotations, **annotation_fields):
+    done = [
+        {"id": 9, "was_cancelled": False, "result": results, **annotation_fields} for results in annotations
+    ]
     return {"id": number, "annotations": done, "predictions": [], "data": {"text": text}, "meta": {}}
 
 
@@ -39,7 +41,7 @@ def test_choices_are_labels(write):
     tasks = [task(n, f"a text of {n}", [chosen(("good", "bad")[n % 2])]) for n in range(6)]
     path = write("export.json", json.dumps(tasks))
     data = read_examples(path)
-    assert [(own.text, own.label) for own in data.items[:2]] == [
+    assert [(item.text, item.label) for item in data.items[:2]] == [
         ("a text of 0", "good"),
         ("a text of 1", "bad"),
     ]
@@ -53,20 +55,20 @@ def test_choices_are_labels(write):
 
 
 def test_any_number_of_choices_are_label_sets(write):
-    said = (["a", "b"], ["b"], [])
-    tasks = [task(n, f"a text of {n}", [chosen(*said[n % 3], control="topic")]) for n in range(9)]
+    choices = (["a", "b"], ["b"], [])
+    tasks = [task(n, f"a text of {n}", [chosen(*choices[n % 3], control="topic")]) for n in range(9)]
     path = write("export.json", json.dumps(tasks))
     assert infer_task(path, {})[0] == "multi-label"
     kind = ITEM_TYPES_BY_TASK["multi-label"]
-    assert [own.labels for own in kind.read(path, kind.options()).items[:3]] == [("a", "b"), ("b",), ()]
+    assert [item.labels for item in kind.read(path, kind.options()).items[:3]] == [("a", "b"), ("b",), ()]
 
 
 def test_labelled_spans_are_tags(write):
     tasks = [task(1, "Tom ran to Rome", [span(0, 3, "PER"), span(11, 15, "LOC")]), task(2, "no one", [])]
     path = write("export.json", json.dumps(tasks))
     assert infer_task(path, {}) == ("tag", "spans of characters in 'label'")
-    found = read_tagged(path).items
-    assert [own.tags for own in found] == [("B-PER", "O", "O", "B-LOC"), ("O", "O")]
+    sentences = read_tagged(path).items
+    assert [sentence.tags for sentence in sentences] == [("B-PER", "O", "O", "B-LOC"), ("O", "O")]
 
 
 def test_the_smaller_export_has_spans_too(write):
@@ -81,22 +83,22 @@ def test_which_annotation_counts():
     true = task(2, "b", [chosen("x")], [chosen("y")])
     true["annotations"][1]["ground_truth"] = True
     none, same = task(3, "c"), task(4, "d", [chosen("z")], [chosen("z")])
-    found, notes = records(given_up, true, none, same)
-    assert [own["sentiment"] for own in found] == [None, "y", None, "z"]
+    rows, notes = records(given_up, true, none, same)
+    assert [row["sentiment"] for row in rows] == [None, "y", None, "z"]
     assert notes[-1] == "tasks whose annotations differ, of which the first is read: 1"
 
 
 def test_a_field_that_is_called_like_the_answer_moves():
-    own = task(1, "a", [chosen("x")])
-    own["data"]["sentiment"] = "guessed"
-    (found,), _ = records(own)
-    assert found == {"id": 1, "text": "a", "data.sentiment": "guessed", "sentiment": "x"}
+    original = task(1, "a", [chosen("x")])
+    original["data"]["sentiment"] = "guessed"
+    (row,), _ = records(original)
+    assert row == {"id": 1, "text": "a", "data.sentiment": "guessed", "sentiment": "x"}
 
 
 def test_ratings_are_numbers():
     rated = {"from_name": "score", "type": "rating", "value": {"rating": 4}}
-    (found,), _ = records(task(1, "a", [rated]))
-    assert found["score"] == 4
+    (row,), _ = records(task(1, "a", [rated]))
+    assert row["score"] == 4
 
 
 @pytest.mark.parametrize(
@@ -118,8 +120,8 @@ def test_what_is_no_task_is_left_to_the_reader(bad):
 )
 def test_objects_with_data_and_annotations_of_their_own_stay_as_they_are(annotations):
     objects = [{"data": {"text": "a film"}, "annotations": annotations} for _ in range(3)]
-    found, notes = records(*objects)
-    assert found == objects
+    rows, notes = records(*objects)
+    assert rows == objects
     assert notes == []
 
 
@@ -127,7 +129,7 @@ def test_a_column_that_is_asked_for_inside_of_a_task_is_found(write):
     path = write("export.json", json.dumps([task(n, f"text {n}", [chosen("ab"[n % 2])]) for n in range(4)]))
     label = "annotations.0.result.0.value.choices.0"
     data = read_examples(path, ReadOptions(text_column="data.text", label_column=label))
-    assert [(own.text, own.label) for own in data.items[:2]] == [("text 0", "a"), ("text 1", "b")]
+    assert [(item.text, item.label) for item in data.items[:2]] == [("text 0", "a"), ("text 1", "b")]
 
 
 TAXONOMY = [["food", "bread"], ["food"]]
@@ -174,8 +176,8 @@ def test_the_answers_of_smaller_exports(write, form, answers, labels):
     kind = ITEM_TYPES_BY_TASK[task]
     data = kind.read(path, kind.options())
     assert data.columns.label == "kind"
-    found = [item.label if task == "classify" else tuple(sorted(item.labels)) for item in data.items]
-    assert found == labels * 6
+    item_labels = [item.label if task == "classify" else tuple(sorted(item.labels)) for item in data.items]
+    assert item_labels == labels * 6
 
 
 def test_the_time_of_an_annotation_is_no_label(write):

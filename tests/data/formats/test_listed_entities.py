@@ -53,32 +53,34 @@ def test_one_entity_of_a_type_and_one_type_of_an_entity(write):
 
 
 def test_every_occurrence_is_tagged_and_counted(write):
-    found, notes = tags(write, "Lima and Lima", {"LOC": ["Lima"]})
-    assert found == ["B-LOC:Lima", "B-LOC:Lima"]
+    tagged_words, notes = tags(write, "Lima and Lima", {"LOC": ["Lima"]})
+    assert tagged_words == ["B-LOC:Lima", "B-LOC:Lima"]
     assert "entities that occur more often than they are listed, and are tagged everywhere: 1" in notes
     _, notes = tags(write, "Lima and Lima", {"LOC": ["Lima", "Lima"]})
     assert not any("more often" in note for note in notes)
 
 
 def test_entities_within_longer_ones_are_counted(write):
-    found, notes = tags(write, "the New York Times", {"ORG": ["New York Times"], "LOC": ["New York"]})
-    assert found == ["B-ORG:New", "I-ORG:York", "I-ORG:Times"]
+    tagged_words, notes = tags(
+        write, "the New York Times", {"ORG": ["New York Times"], "LOC": ["New York"]}
+    )
+    assert tagged_words == ["B-ORG:New", "I-ORG:York", "I-ORG:Times"]
     assert "entities that are left out, as they occur only within longer ones: 1" in notes
 
 
 def test_entities_that_overlap_themselves_are_apart(write):
-    found, _ = tags(write, "ha ha ha ha ha", {"CRY": ["ha ha"]})
-    assert found == ["B-CRY:ha", "I-CRY:ha"] * 2
+    tagged_words, _ = tags(write, "ha ha ha ha ha", {"CRY": ["ha ha"]})
+    assert tagged_words == ["B-CRY:ha", "I-CRY:ha"] * 2
 
 
 def test_parts_of_words_are_none(write):
-    found, _ = tags(write, "Parisians in Paris, Texas", {"LOC": ["Paris"]})
-    assert found == ["B-LOC:Paris"]
+    tagged_words, _ = tags(write, "Parisians in Paris, Texas", {"LOC": ["Paris"]})
+    assert tagged_words == ["B-LOC:Paris"]
 
 
 def test_scripts_without_spaces(write):
-    found, _ = tags(write, "我住在东京都", {"LOC": ["东京"]})
-    assert found == ["B-LOC:东", "I-LOC:京"]
+    tagged_words, _ = tags(write, "我住在东京都", {"LOC": ["东京"]})
+    assert tagged_words == ["B-LOC:东", "I-LOC:京"]
 
 
 @pytest.mark.parametrize(

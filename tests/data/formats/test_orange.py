@@ -9,7 +9,7 @@ NAMES, KINDS = ["Category", "Text"], ["d", "string"]
 
 
 @pytest.mark.parametrize(
-    ("rows", "found"),
+    ("rows", "has_types"),
     [
         ([NAMES, KINDS, ["class", ""]], True),
         ([NAMES, KINDS, ["", ""]], True),
@@ -24,15 +24,15 @@ NAMES, KINDS = ["Category", "Text"], ["d", "string"]
         ([["Text"], ["string"], [""]], False),
     ],
 )
-def test_rows_of_kinds_and_roles(rows, found):
-    assert has_type_rows(rows) is found
+def test_rows_of_kinds_and_roles(rows, has_types):
+    assert has_type_rows(rows) is has_types
 
 
 def test_they_are_no_data():
     rows = [NAMES, KINDS, ["class", ""], ["news", "it rains"], ["ads", "buy it"]]
     source = DataSource("a.tab", ReadOptions())
-    found = list(records_from_rows(iter(list(enumerate(rows, start=1))), source))
-    assert [(own.line, own.fields) for own in found] == [
+    records = list(records_from_rows(iter(list(enumerate(rows, start=1))), source))
+    assert [(record.line, record.fields) for record in records] == [
         (4, {"Category": "news", "Text": "it rains"}),
         (5, {"Category": "ads", "Text": "buy it"}),
     ]

@@ -37,10 +37,10 @@ def tags_by_definition(rows, token):
 @settings(max_examples=300, deadline=None)
 def test_lists_without_texts_are_all_that_are_parallel(rows):
     for token in ("tokens", "x"):
-        found, expected = ParallelLists(rows).tag_fields(token), tags_by_definition(rows, token)
+        tag_fields, expected = ParallelLists(rows).tag_fields(token), tags_by_definition(rows, token)
         texts = {name for row in rows for name, value in row.items() if isinstance(value, str)}
-        assert set(found) <= expected
-        assert set(found) - texts == expected - texts
+        assert set(tag_fields) <= expected
+        assert set(tag_fields) - texts == expected - texts
 
 
 def test_lists_of_usual_names_come_first():

@@ -15,8 +15,8 @@ def tasks(*fields):
     """Four tasks of which the second is rejected and the last passed over."""
     answers = ("accept", "reject", "accept", "ignore")
     rows = [
-        own | {"_input_hash": n, "_task_hash": n, "answer": answer}
-        for n, (own, answer) in enumerate(zip(fields, answers, strict=True))
+        task_fields | {"_input_hash": n, "_task_hash": n, "answer": answer}
+        for n, (task_fields, answer) in enumerate(zip(fields, answers, strict=True))
     ]
     return "".join(json.dumps(row) + "\n" for row in rows)
 

@@ -306,8 +306,8 @@ def test_rows_come_back_from_every_envelope_in_every_document(texts, kind, docum
     text = json.dumps(written, indent=indent)
     if document == "lines":
         text = "\n".join(map(json.dumps, records))
-    found = read_records(enumerate(text.split("\n"), start=1), DataSource("a.json"))
-    assert [{name: record.fields[name] for name in ("text", "label")} for record in found] == rows
+    rows_read = read_records(enumerate(text.split("\n"), start=1), DataSource("a.json"))
+    assert [{name: record.fields[name] for name in ("text", "label")} for record in rows_read] == rows
 
 
 def test_an_object_as_type_names_no_type(write):

@@ -30,8 +30,8 @@ def read(text, spread=False, report=None):
 
 
 def test_a_sentence_a_line():
-    found = read("\tThe/at jury/nn 1/2/cd\r\n\n  \n//: a\x85b/x")
-    assert [(s.tokens, s.tags, s.line) for s in found] == [
+    sentences = read("\tThe/at jury/nn 1/2/cd\r\n\n  \n//: a\x85b/x")
+    assert [(s.tokens, s.tags, s.line) for s in sentences] == [
         (("The", "jury", "1/2"), ("at", "nn", "cd"), 1),
         (("/", "a\x85b"), (":", "x"), 4),
     ]
@@ -59,14 +59,14 @@ def test_names_and_columns_with_these_marks_are_no_tags(row):
 
 
 def test_sentences_spread_over_lines():
-    found = read(PENN, spread=True)
-    assert [(" ".join(s.tokens), s.line) for s in found] == [
+    sentences = read(PENN, spread=True)
+    assert [(" ".join(s.tokens), s.line) for s in sentences] == [
         ("Pierre Vinken , 61 years old .", 3),
         ("No. 1\\/2 is J. K. here .", 8),
         ("''", 12),
         ("The end", 14),
     ]
-    assert found[1].tags == ("NN", "CD", "VBZ", ".", "NNP", "RB", ".")
+    assert sentences[1].tags == ("NN", "CD", "VBZ", ".", "NNP", "RB", ".")
     assert is_spread(PENN.split("\n"))
     assert not is_spread(["The/at jury/nn", "a/b"])
 
@@ -85,8 +85,8 @@ def test_what_is_wrong_is_located(fails, text, where):
 
 def test_a_sentence_with_a_mistake_is_left_out():
     errors = []
-    found = read("a/b c /d\nd/e\nf/", report=errors.append)
-    assert [s.tokens for s in found] == [("d",)]
+    sentences = read("a/b c /d\nd/e\nf/", report=errors.append)
+    assert [s.tokens for s in sentences] == [("d",)]
     assert [e.code for e in errors] == ["HW257", "HW251"]
 
 

@@ -43,7 +43,7 @@ def test_spans_become_tags_of_words(write, name, spans):
     path = write("a.jsonl", lines({"id": 1, "text": TEXT, name: spans}, {"text": "No one.", name: []}))
     assert infer_task(path, {}) == ("tag", f"spans of characters in {name!r}")
     data = read_tagged(path)
-    assert [(own.tokens, own.tags, own.line) for own in data.items] == [
+    assert [(sentence.tokens, sentence.tags, sentence.line) for sentence in data.items] == [
         (WORDS, TAGS, 1),
         (("No", "one", "."), ("O", "O", "O"), 2),
     ]
@@ -86,7 +86,7 @@ def test_predictions_are_read_by_their_tags(write):
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "message"),
     [
         ({"spans": [[0, 7, "PER"], [22, 27, "LOC"]]}, r"a span from 22 to 27 \(LOC\) that the tags lack"),
         ({"spans": [[0, 7, "ORG"], [19, 27, "LOC"]]}, r"a span from 0 to 7 \(ORG\) that the tags lack"),
@@ -96,10 +96,10 @@ def test_predictions_are_read_by_their_tags(write):
         ({"tags": ("O",) * 10}, r"a span from 0 to 7 \(PER\) that the tags lack"),
     ],
 )
-def test_predictions_of_which_spans_or_tags_alone_were_corrected(write, changed, said):
+def test_predictions_of_which_spans_or_tags_alone_were_corrected(write, changed, message):
     """What was corrected is not left out without a word; a flag says which counts."""
     path = write("a.jsonl", lines(predicted(), predicted(**changed)))
-    with pytest.raises(DataError, match=said) as raised:
+    with pytest.raises(DataError, match=message) as raised:
         read_tagged(path)
     assert (raised.value.code, raised.value.line) == ("HW246", 2)
     assert "--format spans" in str(raised.value)
@@ -109,8 +109,8 @@ def test_predictions_of_which_spans_or_tags_alone_were_corrected(write, changed,
 
 def test_corrected_spans_are_read_as_such(write):
     corrected = predicted(spans=[[0, 7, "ORG"], [19, 27, "LOC"]])
-    found = read_tagged(write("a.jsonl", lines(corrected)), TagOptions(format="spans"))
-    assert found.items[0].tags == ("B-ORG", "I-ORG", *TAGS[2:])
+    data = read_tagged(write("a.jsonl", lines(corrected)), TagOptions(format="spans"))
+    assert data.items[0].tags == ("B-ORG", "I-ORG", *TAGS[2:])
 
 
 def test_words_are_those_of_the_models_tokenizer(write):
@@ -126,7 +126,11 @@ def test_ends_within_words_are_moved_to_theirs_and_counted(write):
     ]
     path = write("a.jsonl", lines(*rows))
     data = read_tagged(path)
-    assert [own.tags for own in data.items] == [("O", "B-LOC", "O"), ("B-LOC", "O", "B-LOC"), ("B-X", "O")]
+    assert [sentence.tags for sentence in data.items] == [
+        ("O", "B-LOC", "O"),
+        ("B-LOC", "O", "B-LOC"),
+        ("B-X", "O"),
+    ]
     [finding] = data.findings
     assert (finding.severity, finding.code) == ("warning", "HW247")
     assert finding.message == (
@@ -139,12 +143,12 @@ def test_of_two_spans_in_a_word_the_first_has_it(write):
     path = write("a.jsonl", lines({"text": "the US/UK deal", "label": [[7, 9, "UK"], [4, 6, "US"]]}))
     data = read_tagged(path)
     assert data.items[0].tags == ("O", "B-US", "O")
-    assert [found.code for found in data.findings] == ["HW247", "HW247"]
+    assert [finding.code for finding in data.findings] == ["HW247", "HW247"]
     assert data.findings[1].message == "1 span is left out, as another has the word, first 'UK' in 'US/UK'"
 
 
 @pytest.mark.parametrize(
-    ("spans", "found"),
+    ("spans", "problem"),
     [
         ([[0, 7, "PER"], [4, 9, "LOC"]], "spans that overlap, 'Tom Lee' (0 to 7) and \"Lee's\" (4 to 9)"),
         ([[0, 99, "PER"]], "a span from 0 to 99 in 35 characters of text"),
@@ -158,14 +162,14 @@ def test_of_two_spans_in_a_word_the_first_has_it(write):
         (None, "null"),
     ],
 )
-def test_spans_that_cannot_be(write, fails, spans, found):
+def test_spans_that_cannot_be(write, fails, spans, problem):
     good = {"text": TEXT, "label": SPANS}
     path = write("a.jsonl", lines(good, good, {"text": TEXT, "label": spans}))
     assert infer_task(path, {})[0] == "tag"
     assert fails(read_tagged, path) == ("HW246", 3, None)
     problems = []
     assert len(read_tagged(path, on_error=problems.append).items) == 2
-    assert found in problems[0].problem
+    assert problem in problems[0].problem
 
 
 def test_what_to_do_about_overlapping_spans(write):
@@ -263,8 +267,8 @@ def test_offsets_of_other_units_are_converted_and_told(write, count, inclusive, 
     rows = [*[shifted(count, inclusive=inclusive)] * 3, *[plain] * (not inclusive)]
     data = read_tagged(write("a.jsonl", lines(*rows)))
     assert [item.tags for item in data.items][:3] == [("O", "O", "O", "B-PER", "O")] * 3
-    told = f"texts whose offsets count {unit}, and are converted: 3"
-    assert [note for note in data.notes if "offsets" in note] == ([told] if unit else [])
+    note_of_unit = f"texts whose offsets count {unit}, and are converted: 3"
+    assert [note for note in data.notes if "offsets" in note] == ([note_of_unit] if unit else [])
     assert not data.findings
 
 

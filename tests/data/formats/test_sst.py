@@ -11,8 +11,8 @@ TREE = "(3 (2 It) (4 (2 's) (4 lovely)))"
 
 def records(*trees, **options):
     source = DataSource("a", ReadOptions(**options))
-    found = [(n, *fields.values()) for n, fields in read_records(enumerate(trees, 1), source)]
-    return found, source
+    labelled_texts = [(n, *fields.values()) for n, fields in read_records(enumerate(trees, 1), source)]
+    return labelled_texts, source
 
 
 def test_sentences_and_phrases():
@@ -28,11 +28,11 @@ def test_sentences_and_phrases():
 
 def test_binary_labels_drop_and_count_the_neutral():
     trees = ["(0 a)", "(1 b)", "(2 c)", "(3 d)", "(4 e)"]
-    found, source = records(*trees, sst_labels="binary")
-    assert found == [(1, "0", "a"), (2, "0", "b"), (4, "1", "d"), (5, "1", "e")]
+    labelled_texts, source = records(*trees, sst_labels="binary")
+    assert labelled_texts == [(1, "0", "a"), (2, "0", "b"), (4, "1", "d"), (5, "1", "e")]
     assert source.counts.neutral == 1
-    found, source = records(TREE, sst_labels="binary", sst_unit="phrases")
-    assert [label for _, label, _ in found] == ["1", "1", "1"]
+    labelled_texts, source = records(TREE, sst_labels="binary", sst_unit="phrases")
+    assert [label for _, label, _ in labelled_texts] == ["1", "1", "1"]
     assert source.counts.neutral == 2
 
 
@@ -81,9 +81,12 @@ def test_against_a_recursive_walk(tree):
         label, below = node
         if isinstance(below, str):
             return [(label, below)]
-        own = [phrases(child) for child in below]
-        return [(label, " ".join(part[0][1] for part in own)), *(p for part in own for p in part)]
+        parts_below = [phrases(child) for child in below]
+        return [
+            (label, " ".join(part[0][1] for part in parts_below)),
+            *(p for part in parts_below for p in part),
+        ]
 
     words, nodes = parse_tree(written(tree))
-    found = [(node.label, " ".join(words[node.start : node.end])) for node in nodes]
-    assert found == phrases(tree)
+    labelled_spans = [(node.label, " ".join(words[node.start : node.end])) for node in nodes]
+    assert labelled_spans == phrases(tree)

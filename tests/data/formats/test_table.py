@@ -115,8 +115,11 @@ def test_other_numbers_are_data(rows):
 def test_a_header_that_comes_again_is_left_out():
     source = DataSource("a.csv", ReadOptions())
     rows = [["text", "label"], ["a", "x"], ["\ufefftext", "label "], ["b", "y"]]
-    found = list(records_from_rows(iter(list(enumerate(rows, start=1))), source))
-    assert [record.fields for record in found] == [{"text": "a", "label": "x"}, {"text": "b", "label": "y"}]
+    records = list(records_from_rows(iter(list(enumerate(rows, start=1))), source))
+    assert [record.fields for record in records] == [
+        {"text": "a", "label": "x"},
+        {"text": "b", "label": "y"},
+    ]
     assert source.layout.repeated == [3]
 
 
@@ -261,5 +264,5 @@ def test_a_header_may_number_some_of_the_columns(first, header):
 def test_a_header_of_a_script_with_marks():
     names = "\u0e02\u0e49\u0e2d\u0e04\u0e27\u0e32\u0e21", "\u0e1b\u0e23\u0e30\u0e40\u0e20\u0e17"
     rows = [(f"\u0e2b\u0e49\u0e2d\u0e07\u0e17\u0e35\u0e48{n}\u0e14\u0e35", "ab"[n % 2]) for n in range(20)]
-    found = records(names, *rows)
-    assert (len(found), [*found[0].fields]) == (20, [*names])
+    parsed = records(names, *rows)
+    assert (len(parsed), [*parsed[0].fields]) == (20, [*names])

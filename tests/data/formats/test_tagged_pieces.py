@@ -10,12 +10,12 @@ TEXT = "Tom Lee met Ann near New York"
 
 
 def spans(*named):
-    found, at = [], 0
+    offsets, at = [], 0
     for kind, word in named:
         at = TEXT.index(word, at)
-        found.append((at, at + len(word), kind))
+        offsets.append((at, at + len(word), kind))
         at += len(word)
-    return found
+    return offsets
 
 
 PIECES = spans(
@@ -38,15 +38,15 @@ def test_pieces_that_go_on_are_joined_whatever_their_order():
 
 
 @pytest.mark.parametrize(
-    ("pieces", "whole"),
+    ("pieces", "joined"),
     [
         (spans(("B-PER", "Tom"), ("B-PER", "Lee")), spans(("PER", "Tom"), ("PER", "Lee"))),
         (spans(("I-PER", "Tom"), ("I-LOC", "Lee")), spans(("PER", "Tom"), ("LOC", "Lee"))),
         (spans(("B-PER", "Tom"), ("I-PER", "Ann")), spans(("PER", "Tom"), ("PER", "Ann"))),
     ],
 )
-def test_a_begin_another_type_and_words_between_part_spans(pieces, whole):
-    assert [span[:3] for span in joined_pieces([CharacterSpan(*piece) for piece in pieces], TEXT)] == whole
+def test_a_begin_another_type_and_words_between_part_spans(pieces, joined):
+    assert [span[:3] for span in joined_pieces([CharacterSpan(*piece) for piece in pieces], TEXT)] == joined
 
 
 def test_types_are_tags_if_all_are():

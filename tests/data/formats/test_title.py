@@ -11,7 +11,7 @@ TITLE, BLANK = ["Reviews of spring", "", ""], ["", "", ""]
 
 
 @pytest.mark.parametrize(
-    ("rows", "found"),
+    ("rows", "title_count"),
     [
         ([TITLE, NAMES, ROW], 1),
         ([["Reviews of spring"], NAMES, ROW], 1),
@@ -28,8 +28,8 @@ TITLE, BLANK = ["Reviews of spring", "", ""], ["", "", ""]
         ([*[BLANK] * 11, NAMES, ROW], 0),
     ],
 )
-def test_rows_above_the_names(rows, found):
-    assert title_rows(rows, ReadOptions()) == found
+def test_rows_above_the_names(rows, title_count):
+    assert title_rows(rows, ReadOptions()) == title_count
 
 
 @pytest.mark.parametrize("comment", [["# made by me"], ["# made by me", " it seems"], ["# a", "b", "c"]])
@@ -46,7 +46,7 @@ def test_a_title_above_a_table_with_an_empty_last_column():
 
 
 @pytest.mark.parametrize(
-    ("options", "found"),
+    ("options", "title_count"),
     [
         (ReadOptions(header=False), 0),
         (ReadOptions(header=True), 0),
@@ -54,14 +54,14 @@ def test_a_title_above_a_table_with_an_empty_last_column():
         (ReadOptions(text_column="a"), 0),
     ],
 )
-def test_what_is_asked_for_counts(options, found):
-    assert title_rows([["a", ""], ["b", "c"], ["d", "e"]], options) == found
+def test_what_is_asked_for_counts(options, title_count):
+    assert title_rows([["a", ""], ["b", "c"], ["d", "e"]], options) == title_count
 
 
 def test_they_are_no_data_and_are_told():
     source = DataSource("a.csv", ReadOptions())
-    found = list(records_from_rows(iter(list(enumerate([TITLE, BLANK, NAMES, ROW], start=1))), source))
-    assert [(own.line, own.fields["Review"]) for own in found] == [(4, "it came late")]
+    records = list(records_from_rows(iter(list(enumerate([TITLE, BLANK, NAMES, ROW], start=1))), source))
+    assert [(record.line, record.fields["Review"]) for record in records] == [(4, "it came late")]
     assert source.notes == [
         "lines 1 and 2 are no data: a title above the table",
         "line 3 is a header - override with --no-header",
@@ -89,12 +89,12 @@ QUALTRICS = (
 )
 
 
-@pytest.mark.parametrize(("text", "told"), [(SURVEY, "line 2 is"), (QUALTRICS, "lines 2 and 3 are")])
+@pytest.mark.parametrize(("text", "lines"), [(SURVEY, "line 2 is"), (QUALTRICS, "lines 2 and 3 are")])
 @pytest.mark.parametrize("name", ["a.csv", "a"])
-def test_the_questions_of_a_survey_are_no_answers(write, text, told, name):
+def test_the_questions_of_a_survey_are_no_answers(write, text, lines, name):
     data = read_examples(write(name, text), ReadOptions(text_column="3", label_column="4"))
     assert [example.label for example in data.items] == ["delivery", "billing"]
-    assert any(note.startswith(f"{told} no data: a survey's questions") for note in data.notes)
+    assert any(note.startswith(f"{lines} no data: a survey's questions") for note in data.notes)
 
 
 @pytest.mark.parametrize(

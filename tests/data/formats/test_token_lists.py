@@ -28,7 +28,7 @@ def test_lists_of_tokens_and_tags(write, text):
     path = write("a.json", text)
     assert infer_task(path, {}) == ("tag", "the lists 'tokens' and 'ner_tags'")
     data = read_tagged(path)
-    assert [(own.tokens, own.tags) for own in data.items] == [
+    assert [(sentence.tokens, sentence.tags) for sentence in data.items] == [
         (("Tom", "ran"), ("B-PER", "O")),
         (("He",), ("O",)),
     ]
@@ -66,8 +66,8 @@ def test_a_row_without_tags_does_not_hide_the_others(write, fails):
 def test_half_surrogates_are_told_and_replaced_on_request(write, fails):
     path = write("a.jsonl", '{"tokens": ["a\\ud83d", "b"], "ner_tags": ["B-PER", "O"]}\n')
     assert fails(read_tagged, path) == ("HW105", 1, None)
-    [own] = read_tagged(path, TagOptions(encoding_errors="replace")).items
-    assert own.tokens == ("a\ufffd", "b")
+    [sentence] = read_tagged(path, TagOptions(encoding_errors="replace")).items
+    assert sentence.tokens == ("a\ufffd", "b")
 
 
 def test_no_sentences_to_predict(write, fails):
@@ -110,9 +110,9 @@ def test_two_lists_of_equal_length_are_words_and_tags(write, words):
         assert data.tags == {"O": 4, "B-PER": 1}
 
 
-@pytest.mark.parametrize("beside", [{}, {"keywords": ["p", "q"]}])
-def test_label_sets_that_are_as_long_as_texts_are_no_tags(write, beside):
-    rows = [{"text": f"text {n}", "labels": ["ab"[n % 2], "x"]} | beside for n in range(9)]
+@pytest.mark.parametrize("columns", [{}, {"keywords": ["p", "q"]}])
+def test_label_sets_that_are_as_long_as_texts_are_no_tags(write, columns):
+    rows = [{"text": f"text {n}", "labels": ["ab"[n % 2], "x"]} | columns for n in range(9)]
     assert infer_task(write("a.jsonl", lines(rows)), {})[0] == "multi-label"
 
 
@@ -227,7 +227,7 @@ def test_tags_with_spaces_between_them(write, name, text):
     path = write(name, text)
     assert infer_task(path, {})[0] == "tag"
     data = read_tagged(path)
-    assert [(own.tokens, own.tags) for own in data.items] == [
+    assert [(sentence.tokens, sentence.tags) for sentence in data.items] == [
         (tuple(words.split()), tuple(tags.split())) for words, tags in TAGGED
     ]
 
@@ -270,8 +270,8 @@ def table(rows, delimiter=","):
 def test_tags_that_are_written_as_one_text(write, name, text):
     path = write(name, text)
     assert infer_task(path, {})[0] == "tag"
-    found = [(" ".join(s.tokens), " ".join(s.tags)) for s in read_tagged(path).items]
-    assert found == SENTENCES
+    sentences = [(" ".join(s.tokens), " ".join(s.tags)) for s in read_tagged(path).items]
+    assert sentences == SENTENCES
 
 
 def test_tags_with_commas_between_them(write):

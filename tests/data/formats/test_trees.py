@@ -46,8 +46,8 @@ def test_broken_trees_are_located(fails, text, line, column):
 
 def test_reading_goes_on_at_the_next_tree():
     errors = []
-    found = read("( (A b c)\n (D e) )\n( (F g) )\n)\n( (H i) )\n( (J", report=errors.append)
-    assert [s.tokens for s in found] == [("g",), ("i",)]
+    sentences = read("( (A b c)\n (D e) )\n( (F g) )\n)\n( (H i) )\n( (J", report=errors.append)
+    assert [s.tokens for s in sentences] == [("g",), ("i",)]
     assert [(e.line, e.column) for e in errors] == [(1, 3), (4, 1), (6, 1)]
 
 
@@ -72,5 +72,7 @@ def test_against_a_recursive_walk(tree, space):
             return [] if label == "-NONE-" else [(below, label)]
         return [leaf for child in below for leaf in leaves(child)]
 
-    found = [leaf for s in read(f"( {written(tree)} )") for leaf in zip(s.tokens, s.tags, strict=True)]
-    assert found == leaves(tree)
+    tagged_leaves = [
+        leaf for s in read(f"( {written(tree)} )") for leaf in zip(s.tokens, s.tags, strict=True)
+    ]
+    assert tagged_leaves == leaves(tree)

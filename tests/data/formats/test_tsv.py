@@ -52,7 +52,7 @@ CELL = st.text(st.characters(codec="utf-8", exclude_characters="\0\t\r\n")) | st
 def test_what_pandas_and_spreadsheets_write_is_read_back(rows):
     buffer = io.StringIO(newline="")
     csv.writer(buffer, dialect="excel-tab").writerows(rows)
-    assert [own for _, own in cells(buffer.getvalue())] == rows
+    assert [row for _, row in cells(buffer.getvalue())] == rows
 
 
 def test_quoted_line_ends_are_told_how_to_be_read(write):

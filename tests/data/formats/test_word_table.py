@@ -25,7 +25,7 @@ def test_the_sentence_is_named_in_its_first_row(write):
     path = write("ner.csv", KAGGLE)
     assert infer_task(path, {}) == ("tag", "the columns 'Sentence #', 'Word' and 'Tag'")
     data = read_tagged(path)
-    assert [(own.tokens, own.tags, own.line) for own in data.items] == [
+    assert [(sentence.tokens, sentence.tags, sentence.line) for sentence in data.items] == [
         (("Tom", "says", ",", '"'), ("B-per", "O", "O", "O"), 2),
         (("Zoë", "Li", "left"), ("B-per", "I-per", "O"), 6),
     ]
@@ -39,7 +39,7 @@ def test_the_sentence_is_named_in_each_row(write):
     path = write("ner.txt", NUMBERED)
     assert infer_task(path, {})[0] == "tag"
     data = read_tagged(path)
-    assert [own.tokens for own in data.items] == [("Tom", "ran"), ("He", "won")]
+    assert [sentence.tokens for sentence in data.items] == [("Tom", "ran"), ("He", "won")]
     assert data.items[0].columns["lemma"] == ("tom", "run")
 
 
@@ -68,7 +68,7 @@ def test_a_row_that_does_not_fit_is_told_and_its_sentence_left_out(write, fails,
     path = write("ner.csv", KAGGLE + row + "Sentence: 3,Go,VB,O\n")
     assert fails(read_tagged, path) == where
     problems = []
-    assert [own.line for own in read_tagged(path, on_error=problems.append).items] == [2, 10]
+    assert [sentence.line for sentence in read_tagged(path, on_error=problems.append).items] == [2, 10]
     assert len(problems) == 1
 
 
@@ -99,7 +99,7 @@ def test_a_column_called_sent_tells_the_sentences(write):
     rows = "".join(f'{n};Tom;NNP;B-PER\n{n};ran;VB;O\n{n};",";PU;O\n' for n in range(4))
     path = write("ner.csv", "sent;token;pos;ner\n" + rows)
     assert infer_task(path, {})[0] == "tag"
-    assert [own.tokens for own in read_tagged(path).items] == [("Tom", "ran", ",")] * 4
+    assert [sentence.tokens for sentence in read_tagged(path).items] == [("Tom", "ran", ",")] * 4
 
 
 @pytest.mark.parametrize("gap", ["", ","])

@@ -22,11 +22,11 @@ def objects(sentence, word="token", tag="tag", **more):
 
 def placed(sentence):
     """Objects with the places of words, which are no spans of types `B-ORG` and `O`."""
-    text, found = " ".join(word for word, _ in sentence), []
+    text, tokens = " ".join(word for word, _ in sentence), []
     for word, tag in sentence:
         start = text.index(word)
-        found.append({"text": word, "start": start, "end": start + len(word), "tag": tag})
-    return {"text": text, "tokens": found}
+        tokens.append({"text": word, "start": start, "end": start + len(word), "tag": tag})
+    return {"text": text, "tokens": tokens}
 
 
 def text_of(sentence):

@@ -37,7 +37,7 @@ class TowardsEnd(Prior):
 
     alpha: float = 0.1
     steps: int = 1
-    whole: bool = False
+    normalized: bool = False
     kind: Literal["soft", "hard"] = "soft"
     inner: Prior | None = None
     name: ClassVar[str] = "towards-end"
@@ -57,11 +57,11 @@ def registered():
 def test_spelling_and_json():
     for prior in (
         TowardsEnd(),
-        TowardsEnd(0.5, 3, whole=True, kind="hard", inner=Window(width=3)),
+        TowardsEnd(0.5, 3, normalized=True, kind="hard", inner=Window(width=3)),
         Window(width=5) + TowardsEnd(2.0),
     ):
         assert parse_prior(format_prior(prior)) == prior
-    assert format_prior(TowardsEnd(0.5, whole=True)) == "towards-end(0.5, whole=true)"
+    assert format_prior(TowardsEnd(0.5, normalized=True)) == "towards-end(0.5, normalized=true)"
     assert from_json(TowardsEnd(0.5).to_json()) == TowardsEnd(0.5)
     assert from_json(Sum((TowardsEnd(0.5),)).to_json()) == Sum((TowardsEnd(0.5),))
 
