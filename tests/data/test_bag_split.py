@@ -54,14 +54,14 @@ def test_too_few():
 
 def test_fingerprints():
     made = bags(6)
-    found = fingerprint_bags(made)
-    assert (found.texts, found.labels) == (6, {"no": 2, "yes": 4})
-    assert fingerprint_bags(bags(6)) == found
-    others = [
+    original = fingerprint_bags(made)
+    assert (original.texts, original.labels) == (6, {"no": 2, "yes": 4})
+    assert fingerprint_bags(bags(6)) == original
+    changed_sets = [
         made[::-1],
         made[:5],
         [replace(made[0], id="x"), *made[1:]],
         [replace(made[0], label="yes"), *made[1:]],
         [replace(made[0], instances=made[0].instances + 1), *made[1:]],
     ]
-    assert len({found.sha256, *(fingerprint_bags(own).sha256 for own in others)}) == 6
+    assert len({original.sha256, *(fingerprint_bags(changed).sha256 for changed in changed_sets)}) == 6

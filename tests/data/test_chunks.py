@@ -27,16 +27,16 @@ def test_one_text_is_not_taken_for_its_letters():
         list(in_chunks({"text": ["abc"], "label": ["d"]}, 2))
 
 
-@pytest.mark.parametrize("own", [None, 5])
-def test_nothing_and_numbers_are_no_list(own):
-    with pytest.raises(ConfigError, match=f"expected a list of texts, got {own}"):
-        list(in_chunks(own, 2))
+@pytest.mark.parametrize("value", [None, 5])
+def test_nothing_and_numbers_are_no_list(value):
+    with pytest.raises(ConfigError, match=f"expected a list of texts, got {value}"):
+        list(in_chunks(value, 2))
 
 
 def test_a_set_has_no_order():
-    for own in ({"a", "b"}, frozenset({"a"})):
+    for texts in ({"a", "b"}, frozenset({"a"})):
         with pytest.raises(
-            ConfigError, match=f"list of texts, got a {type(own).__name__}, which has no order"
+            ConfigError, match=f"list of texts, got a {type(texts).__name__}, which has no order"
         ):
-            require_list(own)
+            require_list(texts)
     assert list(require_list({"a": 1, "b": 2}.keys())) == ["a", "b"]

@@ -103,8 +103,8 @@ def test_texts_in_other_files_are_told(name):
 @pytest.mark.parametrize("name", ["label2", "label_2", "Main Topic 2"])
 def test_a_second_label_is_told(name):
     columns = {"text": LONG * 5, "label": list("aabb") * 5, name: ["x", "", "y", "x"] * 5}
-    told = f"other columns that may be the label: {name!r} - choose with --label-column"
-    assert told in choose(columns)[1]
+    note = f"other columns that may be the label: {name!r} - choose with --label-column"
+    assert note in choose(columns)[1]
 
 
 def test_a_text_for_each_text_is_no_label():
@@ -121,16 +121,16 @@ def test_without_labels_doubt_about_them_does_not_matter():
 
 def test_what_is_asked_for_wins():
     columns = {"text": LONG, "label": list("aabb"), "Star Rating": list("abab"), "7": LONG}
-    asked, notes = choose(columns, text_column="7", label_column="star-rating")
-    assert asked == Columns("7", "Star Rating")
+    chosen, notes = choose(columns, text_column="7", label_column="star-rating")
+    assert chosen == Columns("7", "Star Rating")
     assert notes == ["columns of text that are not used: 'text'"]
     assert choose(columns, text_column="4", label_column="3")[0] == Columns("7", "Star Rating")
 
 
-@pytest.mark.parametrize("asked", ["labl", "0", "3", "²"])
-def test_a_column_that_is_not_there(asked):
+@pytest.mark.parametrize("name", ["labl", "0", "3", "²"])
+def test_a_column_that_is_not_there(name):
     with pytest.raises(Exception, match=r"HW111.*one of 'text', 'label'"):
-        choose({"text": LONG, "label": list("aabb")}, label_column=asked)
+        choose({"text": LONG, "label": list("aabb")}, label_column=name)
 
 
 def test_several_columns_with_commas_are_told_how_to_be_one():
@@ -322,8 +322,8 @@ def test_names_that_recur_beside_a_label_of_a_vague_name_are_told():
     clear = {**columns, "Label": list("uv") * 20}
     chosen, notes = choose(clear)
     assert chosen == Columns("Description", "Label")
-    told = "other columns that may be the label: 'Satisfaction Score' - choose with --label-column"
-    assert notes[1] == told
+    note = "other columns that may be the label: 'Satisfaction Score' - choose with --label-column"
+    assert notes[1] == note
 
 
 @pytest.mark.parametrize("name", ["question", "query"])
@@ -454,8 +454,8 @@ def test_columns_of_several_labels_are_told_how_to_be_one():
         "label_2": [labels[n + 1] if n % 2 else "" for n in range(19)] + ["bill"],
         "label_3": [labels[n + 2] if n % 4 == 1 else "" for n in range(18)] + [""] * 2,
     }
-    several = r"'label_1', 'label_2', 'label_3' may be several labels of a text: .*--task multi-label"
-    with pytest.raises(DataError, match=several):
+    message = r"'label_1', 'label_2', 'label_3' may be several labels of a text: .*--task multi-label"
+    with pytest.raises(DataError, match=message):
         choose(columns)
     answers = {**columns, "label_2": ["yes", "no"] * 10, "label_3": [*labels[1:], "bill"]}
     with pytest.raises(DataError, match="'label_1', 'label_3' hold the same labels") as raised:

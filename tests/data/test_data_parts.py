@@ -33,14 +33,14 @@ def rows(task: str, chance: random.Random, items: int) -> list[str]:
         return ["text,labels", *(f"{text()},{labels[task]()}" for _ in range(items))]
     if task in ("pair", "pair-score"):
         firsts = [text() for _ in range(items // 3)]
-        own = (f"{chance.choice(firsts)},{text()},{labels[task]()}" for _ in range(items))
-        return ["premise,hypothesis,label", *own]
+        pairs = (f"{chance.choice(firsts)},{text()},{labels[task]()}" for _ in range(items))
+        return ["premise,hypothesis,label", *pairs]
     if task == "tag":
         words = [f"{chance.choice(WORDS)}\t{chance.choice('OOBI')}" for _ in range(2 * items)]
         return [line for n in range(0, 2 * items, 2) for line in (*words[n : n + 2], "")]
     if task == "bags":
         bags = (f"{'pos' if n % 3 else 'neg'},b{n},{chance.randint(0, 99)}" for n in range(items))
-        return ["bag_label,bag_id,f1,f2", *(f"{own},{n}" for own in bags for n in range(2))]
+        return ["bag_label,bag_id,f1,f2", *(f"{bag},{n}" for bag in bags for n in range(2))]
     return [text() for _ in range(items)]
 
 
@@ -65,13 +65,13 @@ def test_each_kind_is_read_and_split(task, files):
     kind = ITEM_TYPES_BY_TASK[task]
     parts = read_parts(kind, **files(task, train=120), split=SPLIT)
     sizes = {name: len(part) for name, part in parts.named.items()}
-    whole = len(parts.files["train"].items)
-    assert sum(sizes.values()) == whole
-    assert all(abs(sizes[name] - 0.15 * whole) <= 0.03 * whole for name in ("dev", "test"))
+    total = len(parts.files["train"].items)
+    assert sum(sizes.values()) == total
+    assert all(abs(sizes[name] - 0.15 * total) <= 0.03 * total for name in ("dev", "test"))
     assert parts.overlaps() == ()
     prints = parts.fingerprints()
     assert list(prints) == ["train", "dev", "test"]
-    assert len({own.sha256 for own in prints.values()}) == 3
+    assert len({fingerprint.sha256 for fingerprint in prints.values()}) == 3
     assert all(prints[name].texts == sizes[name] for name in sizes)
     assert not any("train.csv" in note for note in parts.notes)
     assert kind.nouns.many in parts.sizes()
@@ -107,7 +107,7 @@ PINNED = {
 @pytest.mark.parametrize("task", ITEM_TYPES_BY_TASK)
 def test_splits_and_fingerprints_are_those_of_ever(task, files):
     parts = read_parts(ITEM_TYPES_BY_TASK[task], **files(task, train=120), split=SPLIT)
-    assert " ".join(own.sha256[:8] for own in parts.fingerprints().values()) == PINNED[task]
+    assert " ".join(fingerprint.sha256[:8] for fingerprint in parts.fingerprints().values()) == PINNED[task]
 
 
 @pytest.mark.parametrize(
@@ -123,8 +123,8 @@ def test_overlaps_are_counted(tmp_path):
     (tmp_path / "b.csv").write_text("text,label\nONE,a\none ,b\nfour,b\n ,b\n")
     (tmp_path / "c.csv").write_text("text,label\nfive,a\nsix,b\n")
     parts = read_parts(ITEM_TYPES_BY_TASK["classify"], *(str(tmp_path / f"{name}.csv") for name in "abc"))
-    (found,) = parts.overlaps()
-    assert found.to_json() == {
+    (overlap,) = parts.overlaps()
+    assert overlap.to_json() == {
         "one": "train",
         "other": "dev",
         "distinct": 1,
@@ -132,7 +132,7 @@ def test_overlaps_are_counted(tmp_path):
         "near": 0,
         "total": 4,
     }
-    assert found.share == 0.5
+    assert overlap.share == 0.5
 
 
 def test_notes_name_the_part_where_there_are_several(files):
@@ -150,11 +150,11 @@ def test_notes_name_the_part_where_there_are_several(files):
 def test_many_whole_numbers_as_labels_are_told(tmp_path):
     """They are classes, as intents that are numbered are, or numbers of which each is taken for a class."""
     path = tmp_path / "numbered.csv"
-    for classes, said in ((20, False), (21, True)):
+    for classes, has_note in ((20, False), (21, True)):
         path.write_text("text,score\n" + "".join(f"w{n},{n % classes}\n" for n in range(200)))
         notes = read_parts(ITEM_TYPES_BY_TASK["classify"], str(path)).notes
-        told = "21 numbers are the labels, each a class of its own (--task regress learns how much)"
-        assert (told in notes) is said
+        note = "21 numbers are the labels, each a class of its own (--task regress learns how much)"
+        assert (note in notes) is has_note
 
 
 def test_empty_texts_are_told(tmp_path):
@@ -163,23 +163,23 @@ def test_empty_texts_are_told(tmp_path):
     assert "empty texts, which are kept: 10" in read_parts(ITEM_TYPES_BY_TASK["classify"], str(path)).notes
 
 
-@pytest.mark.parametrize("own", ["", ".0"])
-def test_whole_numbers_are_labels_as_training_spells_them(tmp_path, own):
-    other, train, dev = ".0" if not own else "", tmp_path / "train.csv", tmp_path / "dev.csv"
-    train.write_text("text,label\n" + "".join(f"w{n},{n % 2}{own}\n" for n in range(60)))
-    dev.write_text("text,label\n" + "".join(f"v{n},{n % 2}{other}\n" for n in range(9)))
+@pytest.mark.parametrize("suffix", ["", ".0"])
+def test_whole_numbers_are_labels_as_training_spells_them(tmp_path, suffix):
+    dev_suffix, train, dev = ".0" if not suffix else "", tmp_path / "train.csv", tmp_path / "dev.csv"
+    train.write_text("text,label\n" + "".join(f"w{n},{n % 2}{suffix}\n" for n in range(60)))
+    dev.write_text("text,label\n" + "".join(f"v{n},{n % 2}{dev_suffix}\n" for n in range(9)))
     parts = read_parts(ITEM_TYPES_BY_TASK["classify"], str(train), str(dev))
-    assert {item.label for item in parts.dev} == {f"0{own}", f"1{own}"}
-    told = "dev: labels that are numbers or truth values are read as training spells them: "
-    told += f"'0{other}' as '0{own}'"
-    assert any(note.startswith(told) for note in parts.notes)
-    found = doctor_files([str(train), str(dev)], "classify").findings
-    [spelling] = [own for own in found if own.code == "HW156"]
+    assert {item.label for item in parts.dev} == {f"0{suffix}", f"1{suffix}"}
+    prefix = "dev: labels that are numbers or truth values are read as training spells them: "
+    prefix += f"'0{dev_suffix}' as '0{suffix}'"
+    assert any(note.startswith(prefix) for note in parts.notes)
+    findings = doctor_files([str(train), str(dev)], "classify").findings
+    [spelling] = [finding for finding in findings if finding.code == "HW156"]
     assert spelling.severity == "info"
-    assert not any(own.code == "HW161" for own in found)
+    assert not any(finding.code == "HW161" for finding in findings)
     train.write_text(train.read_text() + "one more,1\nand one,1.0\n")  # these are no two labels
     parts = read_parts(ITEM_TYPES_BY_TASK["classify"], str(train), str(dev))
-    assert {item.label for item in parts.dev} == {f"0{own}", f"1{own}"}
+    assert {item.label for item in parts.dev} == {f"0{suffix}", f"1{suffix}"}
 
 
 def test_a_label_that_training_does_not_have(tmp_path, files):
@@ -249,19 +249,19 @@ def test_parses_need_their_file_and_a_kind_with_texts(files):
         read_parts(
             ITEM_TYPES_BY_TASK["classify"], **files("classify", train=60), parses=ParseFiles(dev="x.heads")
         )
-    for task, told in (("bags", "bags have none"), ("language-model", "language models do not read")):
-        with pytest.raises(ConfigError, match=told):
+    for task, message in (("bags", "bags have none"), ("language-model", "language models do not read")):
+        with pytest.raises(ConfigError, match=message):
             read_parts(
                 ITEM_TYPES_BY_TASK[task], **files(task, train=60), parses=ParseFiles(train="x.heads")
             )
 
 
 def test_items_get_their_parses(files):
-    reader = ParseReader(str.split, lambda path, words: [[0] * len(own) for own in words or ()])
-    for task, given in (("classify", "x"), ("tag", "x"), ("pair", "x,y")):
+    reader = ParseReader(str.split, lambda path, words: [[0] * len(tokens) for tokens in words or ()])
+    for task, parse_paths in (("classify", "x"), ("tag", "x"), ("pair", "x,y")):
         kind = ITEM_TYPES_BY_TASK[task]
         paths = files(task, train=60)
-        parts = read_parts(kind, **paths, parses=ParseFiles(train=given), reader=reader)
+        parts = read_parts(kind, **paths, parses=ParseFiles(train=parse_paths), reader=reader)
         assert all(map(kind.has_parses, parts.train))
         assert not any(map(kind.has_parses, read_parts(kind, **paths).train))
     with pytest.raises(ConfigError, match="two files"):
@@ -272,9 +272,9 @@ def test_bytes_know_those_of_all_files(files):
     paths = files("language-model", train=60, test=20)
     with open(paths["test"], "a") as file:
         file.write("ä")
-    found = read_parts(SymbolStreamItems(unit="bytes"), **paths)
-    assert found.test.unknown == 0
-    assert len(found.train.symbols) == len(found.test.symbols)
+    parts = read_parts(SymbolStreamItems(unit="bytes"), **paths)
+    assert parts.test.unknown == 0
+    assert len(parts.train.symbols) == len(parts.test.symbols)
     plain = read_parts(SymbolStreamItems(), **paths)
     assert plain.notes[-1] == "test: 1 characters that the vocabulary does not have"
 
@@ -332,8 +332,8 @@ def tagged_parts(tmp_path, train, dev):
 def test_two_schemes_of_spans_are_told_and_types_that_training_lacks(tmp_path):
     bioes = SPANS.replace("I-", "E-").replace("B-PER\n\n", "S-PER\n\n").replace("Rome\tB", "Rome\tS")
     notes = tagged_parts(tmp_path, SPANS, bioes).notes
-    told = "dev: tags of another scheme than in training, which mark the same spans: E-LOC, E-PER, S-LOC"
-    assert any(note.startswith(told) for note in notes)
+    prefix = "dev: tags of another scheme than in training, which mark the same spans: E-LOC, E-PER, S-LOC"
+    assert any(note.startswith(prefix) for note in notes)
     assert not any("does not have" in note for note in notes)
     notes = tagged_parts(tmp_path, SPANS, SPANS.replace("LOC", "ORG")).notes
     assert "dev: tags that training does not have: B-ORG, I-ORG" in notes
@@ -361,14 +361,14 @@ def test_dev_and_test_files_are_read_by_the_columns_of_training(tmp_path):
     )
     title = "a title that is longer than its body {}"
     dev = write("dev.csv", [f"{title.format(n)},about {topics[n % 2]},{n % 2},{n % 3}" for n in range(20)])
-    other = write("test.csv", [f"it is about {topics[n % 2]},{n % 2}" for n in range(20)], "review,label")
-    parts = read_parts(ITEM_TYPES_BY_TASK["classify"], train, dev, other)
+    test = write("test.csv", [f"it is about {topics[n % 2]},{n % 2}" for n in range(20)], "review,label")
+    parts = read_parts(ITEM_TYPES_BY_TASK["classify"], train, dev, test)
     assert {item.text for item in parts.dev} == {"about cats", "about dogs"}
     assert len(parts.test) == 20  # columns of other names are guessed
     fasttext = tmp_path / "fast.txt"
     fasttext.write_text("".join(f"__label__{n % 2} about {topics[n % 2]}\n" for n in range(9)))
     parts = read_parts(ITEM_TYPES_BY_TASK["classify"], train, str(fasttext), dev)
     assert (len(parts.dev), len(parts.test)) == (9, 20)  # a format without columns
-    files = doctor_files([train, dev, other]).files
+    files = doctor_files([train, dev, test]).files
     columns = [(file.text_column, file.label_column) for file in files]
     assert columns == [("body", "label"), ("body", "label"), ("review", "label")]

@@ -18,12 +18,12 @@ def test_circles_against_a_walk(heads):
         return False
 
     members = {word for word in range(1, len(heads) + 1) if on_circle(word)}
-    found = find_cycle(heads)
-    assert bool(found) == bool(members)
-    assert set(found) <= members
-    if found:
-        assert found[0] == min(found)
-        assert [heads[word - 1] for word in found] == [*found[1:], found[0]]
+    cycle = find_cycle(heads)
+    assert bool(cycle) == bool(members)
+    assert set(cycle) <= members
+    if cycle:
+        assert cycle[0] == min(cycle)
+        assert [heads[word - 1] for word in cycle] == [*cycle[1:], cycle[0]]
 
 
 def test_long_circles_are_shown_in_part():

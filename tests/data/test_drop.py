@@ -28,17 +28,19 @@ def listed(tmp_path, *lines: str, head: str = "line,label"):
 
 def test_lines_of_training_and_dev_are_left_out(parts, tmp_path):
     gone = [parts.train[0], parts.train[3], parts.dev[1], parts.test[0]]
-    found, count = drop_listed_items(parts, listed(tmp_path, *(f"{own.line},{own.label}" for own in gone)))
+    remaining, count = drop_listed_items(
+        parts, listed(tmp_path, *(f"{item.line},{item.label}" for item in gone))
+    )
     assert count == 3
-    assert set(parts.train) - set(found.train) == {gone[0], gone[1]}
-    assert set(parts.dev) - set(found.dev) == {gone[2]}
-    assert found.test == parts.test
+    assert set(parts.train) - set(remaining.train) == {gone[0], gone[1]}
+    assert set(parts.dev) - set(remaining.dev) == {gone[2]}
+    assert remaining.test == parts.test
     assert drop_listed_items(parts, listed(tmp_path, "5", head="line"))[1] == 1
 
 
 def test_lists_that_a_spreadsheet_has_saved(parts, tmp_path):
-    own = parts.train[0]
-    rows = f"line;label;text\r\n{own.line};{own.label};{own.text}\r\n"
+    item = parts.train[0]
+    rows = f"line;label;text\r\n{item.line};{item.label};{item.text}\r\n"
     path = tmp_path / "list.csv"
     path.write_bytes(b"\xef\xbb\xbf" + rows.encode())
     assert drop_listed_items(parts, str(path))[1] == 1
@@ -63,14 +65,14 @@ def test_what_is_no_list_is_refused(parts, tmp_path):
 )
 def test_lines_of_training_and_dev_count_less(parts, tmp_path, head):
     less = [parts.train[0], parts.train[3], parts.dev[1], parts.test[0]]
-    rows = (f"{own.line},{own.label},{n / 4}{',9' * head.endswith('x')}" for n, own in enumerate(less))
-    found, count = reweight_listed_items(parts, listed(tmp_path, *rows, head=head))
+    rows = (f"{item.line},{item.label},{n / 4}{',9' * head.endswith('x')}" for n, item in enumerate(less))
+    reweighted, count = reweight_listed_items(parts, listed(tmp_path, *rows, head=head))
     assert count == 3
-    assert {own.line: own.weight for own in (*found.train, *found.dev) if own.weight != 1} == {
-        own.line: n / 4 for n, own in enumerate(less[:3])
-    }
-    assert [replace(own, weight=1.0) for own in found.train] == parts.train
-    assert found.test == parts.test
+    assert {
+        item.line: item.weight for item in (*reweighted.train, *reweighted.dev) if item.weight != 1
+    } == {item.line: n / 4 for n, item in enumerate(less[:3])}
+    assert [replace(item, weight=1.0) for item in reweighted.train] == parts.train
+    assert reweighted.test == parts.test
 
 
 @pytest.mark.parametrize("weight", ["-1", "x", "", "inf", "nan"])
@@ -89,10 +91,10 @@ def test_objects_of_an_array_on_one_line_are_told_apart(tmp_path):
     rows = [{"text": f"text number {n}", "label": "ab"[n % 2]} for n in range(40)]
     (tmp_path / "data.json").write_text(json.dumps(rows))
     parts = read_parts(ITEM_TYPES_BY_TASK["classify"], str(tmp_path / "data.json"))
-    own = parts.train[0]
-    found, count = drop_listed_items(parts, listed(tmp_path, f"{own.line},{own.label}"))
+    item = parts.train[0]
+    remaining, count = drop_listed_items(parts, listed(tmp_path, f"{item.line},{item.label}"))
     assert count == 1
-    assert own not in found.train
+    assert item not in remaining.train
 
 
 def test_lists_of_several_files_name_the_file_of_each_line(tmp_path):
@@ -104,9 +106,9 @@ def test_lists_of_several_files_name_the_file_of_each_line(tmp_path):
         paths[-1].write_text("\n".join(["text,label", *rows]) + "\n")
     parts = read_parts(ITEM_TYPES_BY_TASK["classify"], list_files(paths), split=SplitConfig(test=0.01))
     lines = ("2,a,a.csv", "line,label,file", f"4,a,{paths[1]}")
-    found, count = drop_listed_items(parts, listed(tmp_path, *lines, head="line,label,file"))
+    remaining, count = drop_listed_items(parts, listed(tmp_path, *lines, head="line,label,file"))
     assert count == 2
-    gone = {*parts.train, *parts.dev} - {*found.train, *found.dev}
+    gone = {*parts.train, *parts.dev} - {*remaining.train, *remaining.dev}
     assert {item.text for item in gone} == {"text number 0 of a", "text number 2 of b"}
     weights = listed(tmp_path, "2,0.5,a.csv", head="line,weight,file")
     weighed, count = reweight_listed_items(parts, weights)

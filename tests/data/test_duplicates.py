@@ -10,15 +10,15 @@ from headwise.data.splits.text_signatures import compose_accents, normal_text
 
 
 def test_case_space_and_accents_are_no_difference():
-    own = ["Größe  über", " GRÖSSE über", normalize("NFD", "Größe über"), "Grosse uber"]
-    assert indices_by_key(map(normal_text, own)) == {"grösse über": [0, 1, 2], "grosse uber": [3]}
+    spellings = ["Größe  über", " GRÖSSE über", normalize("NFD", "Größe über"), "Grosse uber"]
+    assert indices_by_key(map(normal_text, spellings)) == {"grösse über": [0, 1, 2], "grosse uber": [3]}
     assert normal_text(normalize("NFD", "각 Tür")) == "각 tür"
 
 
 def test_endless_marks_take_no_endless_time(takes_under):
-    own = "a" + "\u0301\u0323" * 200_000  # in an order that is to be changed
-    assert takes_under(5, lambda: compose_accents(own))
-    assert compose_accents(own) == own
+    text = "a" + "\u0301\u0323" * 200_000  # in an order that is to be changed
+    assert takes_under(5, lambda: compose_accents(text))
+    assert compose_accents(text) == text
 
 
 @pytest.mark.parametrize(("firsts", "expected"), [(10, [0, 1, 2, 1]), (8, [0, 1, 2, 3])])
@@ -31,8 +31,8 @@ def test_pairs_stay_with_their_first_text_where_these_are_many(firsts, expected)
         ("P1", "d"),
         *((f"p{n}", "e") for n in range(3, firsts)),
     ]
-    found = first_in_group(pairs, 1)
-    assert found[:4].tolist() == expected
+    first_indices = first_in_group(pairs, 1)
+    assert first_indices[:4].tolist() == expected
     assert first_in_group([*pairs, ("p1 ", "B")], 1)[-1] == 1
 
 

@@ -35,9 +35,9 @@ def test_the_order_is_that_of_the_names_or_of_the_pattern(files):
 
 def test_a_file_is_not_read_twice_by_two_names(files):
     (files / "link.csv").symlink_to("a.csv")
-    for other in ("./a.csv", str(files / "a.csv"), "link.csv"):
+    for alias in ("./a.csv", str(files / "a.csv"), "link.csv"):
         with pytest.raises(ConfigError, match=r"is given twice, also as a\.csv"):
-            list_files(["a.csv", other])
+            list_files(["a.csv", alias])
 
 
 @pytest.mark.parametrize(
@@ -50,12 +50,12 @@ def test_addresses_and_homes_are_no_files(path, advice):
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("paths", "message"),
     [([], "no files"), (["a.csv", "a.csv"], "given twice"), (["-", "a.csv"], "cannot be read beside")],
 )
-def test_what_is_no_list_of_files(files, given, message):
+def test_what_is_no_list_of_files(files, paths, message):
     with pytest.raises(ConfigError, match=message):
-        list_files(given)
+        list_files(paths)
 
 
 def test_a_pattern_without_a_file(files):
@@ -106,8 +106,8 @@ def test_duplicates_and_leaks_are_found_across_files(files):
     (files / "c.csv").write_text("text,label\ntext number 0,a\nsomething new,b\n")
     parts = read_parts(CLASSIFY, FileList(("a.csv", "c.csv")), dev="b.csv")
     assert parts.overlaps()
-    found = doctor_files(["*.csv"]).findings
-    duplicates = next(finding for finding in found if finding.code == "HW153")
+    findings = doctor_files(["*.csv"]).findings
+    duplicates = next(finding for finding in findings if finding.code == "HW153")
     assert "c.csv:2" in duplicates.where  # the other is b.csv:2
 
 

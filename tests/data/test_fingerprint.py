@@ -34,8 +34,8 @@ def test_lines_do_not_matter_but_all_else_does():
 
 
 def test_json_round_trip():
-    found = fingerprint(DATA)
-    assert Fingerprint(**json.loads(json.dumps(found.to_json()))) == found
+    original = fingerprint(DATA)
+    assert Fingerprint(**json.loads(json.dumps(original.to_json()))) == original
 
 
 def test_a_lone_surrogate_has_a_fingerprint():

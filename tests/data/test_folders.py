@@ -31,7 +31,7 @@ def test_labels_are_the_names_of_folders(folder):
     folder(readme="no text", **{"neg_.hidden": "x"})
     assert infer_task(path, {})[0] == "classify"
     data = read_examples(path)
-    assert [(own.label, own.text, own.line) for own in data.items] == [
+    assert [(item.label, item.text, item.line) for item in data.items] == [
         ("neg", "bad", 1),
         ("neg", "poor", 2),
         ("pos", '"fine", I say', 3),
@@ -64,7 +64,7 @@ def test_pairs_are_not_read_from_folders(folder, fails):
 
 
 def test_an_empty_text_is_an_empty_text(folder):
-    assert [own.text for own in read_examples(folder(a_1="", b_1="x")).items] == ["", "x"]
+    assert [item.text for item in read_examples(folder(a_1="", b_1="x")).items] == ["", "x"]
 
 
 def test_another_encoding_is_told_with_the_file(folder, fails):

@@ -113,8 +113,8 @@ def test_text_is_told_to_be_read_by_lines():
 @pytest.mark.parametrize("line", ["T1\tORG 0 4\tUber", "T12\tORG 0 4;9 12\tAn Inc"])
 def test_annotations_of_brat_are_named(fails, line):
     """They look like a table of two or three columns, but the text is in another file."""
-    for asked in (lambda: guess(line + "\n"), lambda: guess_tagged_format("a.ann", [(1, line)])):
-        assert fails(asked)[0] == "HW104"
+    for make_guess in (lambda: guess(line + "\n"), lambda: guess_tagged_format("a.ann", [(1, line)])):
+        assert fails(make_guess)[0] == "HW104"
     assert guess("T1\tthe first text\nT2\tanother\n") == "label-text"
 
 

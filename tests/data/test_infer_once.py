@@ -30,7 +30,9 @@ def test_one_opening(write, monkeypatch, text):
     path = write("train.txt", text)
     opened = []
     plain = archives.read_lines
-    monkeypatch.setattr(archives, "read_lines", lambda *given: opened.append(given[0]) or plain(*given))
+    monkeypatch.setattr(
+        archives, "read_lines", lambda *arguments: opened.append(arguments[0]) or plain(*arguments)
+    )
     infer_task(path, {})
     assert opened == [path]
 
@@ -110,8 +112,8 @@ def test_what_cannot_be_read_is_left_to_the_reader(tmp_path, write):
     ],
 )
 def test_what_the_user_says_of_the_file(write, reading, task):
-    found, why = infer_task(write("a.csv", "text,label\na,b\nc,d\n"), reading)
-    assert found == task
+    inferred_task, why = infer_task(write("a.csv", "text,label\na,b\nc,d\n"), reading)
+    assert inferred_task == task
     assert why
 
 
@@ -132,8 +134,8 @@ def pipe():
     yield pipe
     for end in ends:
         end.close()
-    for own in writers:
-        own.join()
+    for writer in writers:
+        writer.join()
 
 
 def _fill(pipe: int, text: str) -> None:
@@ -148,9 +150,9 @@ def test_what_is_looked_at_of_a_pipe_stays_to_be_read(pipe):
     read = ITEM_TYPES_BY_TASK["tag"].read(path)
     assert len(read.items) == 4000
     assert read.items[0].tokens[0] == "word0"
-    found = doctor_files([pipe("".join(f"label{n % 2}\ttext {n}\n" for n in range(4000)))])
-    assert (found.task, found.files[0].texts) == ("classify", 4000)
-    assert found.files[0].classes == (("label0", 2000, 0.5), ("label1", 2000, 0.5))
+    diagnosis = doctor_files([pipe("".join(f"label{n % 2}\ttext {n}\n" for n in range(4000)))])
+    assert (diagnosis.task, diagnosis.files[0].texts) == ("classify", 4000)
+    assert diagnosis.files[0].classes == (("label0", 2000, 0.5), ("label1", 2000, 0.5))
 
 
 def test_a_text_that_is_read_twice_is_no_pipe(pipe, monkeypatch):

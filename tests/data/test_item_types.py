@@ -33,26 +33,26 @@ FILES = {
 
 @pytest.mark.parametrize("task", ITEMS)
 def test_a_fingerprint_is_of_items_answers_and_parses(task):
-    kind, (one, other) = ITEM_TYPES_BY_TASK[task], ITEMS[task]
-    whole = kind.fingerprint([one, other])
-    assert whole.texts == 2
-    assert whole.sha256 != kind.fingerprint([other, one]).sha256 != kind.fingerprint([one]).sha256
-    assert sum(whole.labels.values()) == sum(len(item.labels) for item in (one, other))
+    kind, (first, second) = ITEM_TYPES_BY_TASK[task], ITEMS[task]
+    combined = kind.fingerprint([first, second])
+    assert combined.texts == 2
+    assert combined.sha256 != kind.fingerprint([second, first]).sha256 != kind.fingerprint([first]).sha256
+    assert sum(combined.labels.values()) == sum(len(item.labels) for item in (first, second))
     if kind.sides:
-        with_heads = kind.with_parses(one, [[0, 1], [0]][: kind.sides])
+        with_heads = kind.with_parses(first, [[0, 1], [0]][: kind.sides])
         assert kind.has_parses(with_heads)
-        assert not kind.has_parses(one)
-        assert kind.fingerprint([with_heads, other]).sha256 != whole.sha256
+        assert not kind.has_parses(first)
+        assert kind.fingerprint([with_heads, second]).sha256 != combined.sha256
 
 
 def test_the_order_of_labels_in_a_set_does_not_matter():
     kind = ITEM_TYPES_BY_TASK["multi-label"]
-    one, other = (MultiLabelExample("a", labels=own) for own in (("x", "y"), ("y", "x")))
-    assert kind.fingerprint([one]) == kind.fingerprint([other])
+    one, reordered = (MultiLabelExample("a", labels=labels) for labels in (("x", "y"), ("y", "x")))
+    assert kind.fingerprint([one]) == kind.fingerprint([reordered])
 
 
 @pytest.mark.parametrize(
-    ("task", "name", "said"),
+    ("task", "name", "message"),
     [
         (
             "classify",
@@ -70,10 +70,10 @@ def test_the_order_of_labels_in_a_set_does_not_matter():
         ("classify", "tex_column", "unknown setting 'tex_column'; did you mean 'text_column'?"),
     ],
 )
-def test_options_of_other_tasks_are_told_from_unknown_ones(task, name, said):
+def test_options_of_other_tasks_are_told_from_unknown_ones(task, name, message):
     with pytest.raises(ConfigError) as caught:
         options_for(task, {name: "x"}, "data")
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert "data: " in str(caught.value)
 
 
@@ -115,8 +115,8 @@ def test_streams_have_no_rows():
 def test_sentences_or_texts_to_tag(write):
     kind = ITEM_TYPES_BY_TASK["tag"]
     assert isinstance(kind, TaggedSentenceItems)
-    given = list(kind.rows_to_predict(write("a.txt", FILES["tag"]), {}))
-    assert [row.item.tokens for row in given] == [("a", "b"), ("c",)]
+    rows = list(kind.rows_to_predict(write("a.txt", FILES["tag"]), {}))
+    assert [row.item.tokens for row in rows] == [("a", "b"), ("c",)]
     for name, text, reading in (
         ("b.txt", "Just a text, and\nanother one\n", {}),
         ("c.csv", "text,id\nJust a text,1\nanother one,2\n", {}),
@@ -134,9 +134,9 @@ def test_rows_get_their_parses_one_by_one(task, write):
     rows = list(rows_with_parses(kind, iter(kind.rows(path)), paths, lambda path: iter([[0, 1], [0]])))
     assert all(kind.has_parses(row.item) for row in rows)
     assert list(rows_with_parses(kind, iter(rows), None, iter)) == rows  # type: ignore[arg-type]
-    for heads, told in (([[0, 1]], "has more"), ([[0, 1], [0], [0]], "more parses than the 2 records")):
-        with pytest.raises(HeadwiseError, match=told) as caught:
-            list(rows_with_parses(kind, iter(rows), paths, lambda path, own=heads: iter(own)))
+    for heads, message in (([[0, 1]], "has more"), ([[0, 1], [0], [0]], "more parses than the 2 records")):
+        with pytest.raises(HeadwiseError, match=message) as caught:
+            list(rows_with_parses(kind, iter(rows), paths, lambda path, parses=heads: iter(parses)))
         assert caught.value.code == "HW234"
 
 

@@ -20,16 +20,16 @@ def write(tmp_path):
 
 
 def texts(path, **options):
-    return [own.text for own in read_examples(path, ReadOptions(label_column="queue", **options)).items]
+    return [item.text for item in read_examples(path, ReadOptions(label_column="queue", **options)).items]
 
 
-@pytest.mark.parametrize("asked", ["Subject+body", " subject + Body", "1+body", "1+2"])
-def test_the_parts_stand_one_below_the_other(write, asked):
+@pytest.mark.parametrize("names", ["Subject+body", " subject + Body", "1+body", "1+2"])
+def test_the_parts_stand_one_below_the_other(write, names):
     path = write(CSV)
-    assert texts(path, text_column=asked) == ["hello\nmy screen is dark", "no subject here", "bye"]
-    data = read_examples(path, ReadOptions(text_column=asked, label_column="queue"))
+    assert texts(path, text_column=names) == ["hello\nmy screen is dark", "no subject here", "bye"]
+    data = read_examples(path, ReadOptions(text_column=names, label_column="queue"))
     assert data.columns.text == "Subject+body"
-    assert texts(path, text_column=data.columns.text) == [own.text for own in data.items]
+    assert texts(path, text_column=data.columns.text) == [item.text for item in data.items]
     assert texts(path, text_column="body+Subject")[0] == "my screen is dark\nhello"
 
 
@@ -41,7 +41,7 @@ def test_a_column_of_this_name_goes_before(write):
 def test_files_without_a_header(write):
     path = write("hello,my screen is dark,a\nbye,the mouse is dead,b\n")
     data = read_examples(path, ReadOptions(text_column="1+2", label_column="3"))
-    assert [own.text for own in data.items] == ["hello\nmy screen is dark", "bye\nthe mouse is dead"]
+    assert [item.text for item in data.items] == ["hello\nmy screen is dark", "bye\nthe mouse is dead"]
 
 
 def test_json_with_objects_and_what_is_missing(write):
@@ -51,12 +51,12 @@ def test_json_with_objects_and_what_is_missing(write):
         '{"mail": {"body": "e f"}, "queue": "y"}\n',
         "mails.jsonl",
     )
-    told = []
+    problems = []
     options = ReadOptions(text_column="mail.subject+mail.body", label_column="queue")
-    data = read_examples(path, options, told.append)
-    assert [own.text for own in data.items] == ["hello\na b", "c d"]
+    data = read_examples(path, options, problems.append)
+    assert [item.text for item in data.items] == ["hello\na b", "c d"]
     assert not any("null" in note for note in data.notes)
-    assert ["mails.jsonl:3: no field 'mail.subject'" in str(error) for error in told] == [True]
+    assert ["mails.jsonl:3: no field 'mail.subject'" in str(error) for error in problems] == [True]
 
 
 def test_parts_are_no_labels(write):
@@ -73,10 +73,10 @@ def test_parts_are_no_labels(write):
     )
 
 
-@pytest.mark.parametrize("asked", ["subject+bodi", "subject+", "+", "subject++body"])
-def test_a_part_that_is_not_there(write, asked):
+@pytest.mark.parametrize("names", ["subject+bodi", "subject+", "+", "subject++body"])
+def test_a_part_that_is_not_there(write, names):
     with pytest.raises(HeadwiseError, match=r"HW111.*there is no column"):
-        texts(write(CSV), text_column=asked)
+        texts(write(CSV), text_column=names)
 
 
 def test_a_column_twice(write):

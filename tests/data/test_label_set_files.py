@@ -14,18 +14,18 @@ from headwise.data.items.training_labels import check_label_names
 from headwise.data.readers.labelled_files import read_examples
 
 
-def check_known_in(train, other):
-    check_label_names(train.labels, other, train.path)
+def check_known_in(train, data):
+    check_label_names(train.labels, data, train.path)
 
 
-def read_sets(path, options=None, *more, **known):
-    return read_examples(path, options or MultiLabelOptions(), *more, **known)
+def read_sets(path, options=None, *more, **arguments):
+    return read_examples(path, options or MultiLabelOptions(), *more, **arguments)
 
 
 def repeated(data):
     """Lines with a label twice or an empty place for one."""
-    (found,) = [own for own in data.findings if own.code == "HW169"]
-    return tuple(int(place.rpartition(":")[2]) for place in found.where)
+    (finding,) = [candidate for candidate in data.findings if candidate.code == "HW169"]
+    return tuple(int(place.rpartition(":")[2]) for place in finding.where)
 
 
 def sets(data: Dataset) -> list[tuple[str, ...]]:
@@ -124,8 +124,8 @@ def test_labels_with_a_long_tail_are_separated(write):
 
 def test_a_mark_that_does_not_separate_is_told(write):
     data = read_sets(write("f.csv", CSV.replace("|", ";")))
-    told = "labels are taken to hold ';' themselves - give --label-separator ';' if it separates them"
-    assert told in data.notes
+    advice = "labels are taken to hold ';' themselves - give --label-separator ';' if it separates them"
+    assert advice in data.notes
     assert not [note for note in read_sets(write("g.csv", CSV)).notes if "themselves" in note]
     parted = write("h.csv", "text,tags\none text,a|b;c\nanother text,d|e\n")  # as it may be, `|` parts them
     assert sets(read_sets(parted)) == [("a", "b;c"), ("d", "e")]
@@ -138,8 +138,8 @@ def test_a_separator_of_the_training_file_that_another_file_lacks_is_told(write)
     path = write("f.csv", "text,labels\none text,a; b\nanother text,b\n")
     data = kind.read(path, MultiLabelOptions(label_separator="|"))
     assert [note for note in data.notes if "--label-separator ';' if it separates them" in note]
-    given = kind.read(path, MultiLabelOptions(label_separator=";"))
-    assert not [note for note in given.notes if "separates them" in note]
+    separated = kind.read(path, MultiLabelOptions(label_separator=";"))
+    assert not [note for note in separated.notes if "separates them" in note]
 
 
 def test_lists_in_jsonl(write):
@@ -171,9 +171,9 @@ def test_what_is_no_list_of_labels(write, value, code, message):
     with pytest.raises(DataError, match=message) as raised:
         read_sets(path, MultiLabelOptions(label_column="labels"))
     assert (raised.value.code, raised.value.line) == (code, 2)
-    found: list[DataError] = []
-    assert len(read_sets(path, MultiLabelOptions(label_column="labels"), found.append).items) == 1
-    assert len(found) == 1
+    errors: list[DataError] = []
+    assert len(read_sets(path, MultiLabelOptions(label_column="labels"), errors.append).items) == 1
+    assert len(errors) == 1
 
 
 def test_a_missing_field(write):
@@ -250,15 +250,15 @@ SEVERAL = "one,a+b\ntwo,b+c\nthree,\nfour,a+c\nfive,b\n"
     ],
 )
 def test_the_task_of_a_file(write, name, content, task):
-    found, why = infer_task(write(name, content), {})
-    assert found == task, why
+    inferred_task, why = infer_task(write(name, content), {})
+    assert inferred_task == task, why
     assert bool(why) == (task == "multi-label")
 
 
 def test_a_separator_that_is_named_says_it(write):
     assert infer_task(write("f.csv", "text,label\nx,a\n"), {"label_separator": ";"})[0] == "multi-label"
-    found = infer_task(write("g.csv", CSV.replace("|", "/") + "x,a\n"), {})
-    assert found == ("classify", "")
+    inferred_task = infer_task(write("g.csv", CSV.replace("|", "/") + "x,a\n"), {})
+    assert inferred_task == ("classify", "")
 
 
 def test_sets_of_labels_are_seen_beside_a_column_that_could_be_one(write):
@@ -283,10 +283,10 @@ def test_a_label_in_other_capitals_is_meant(write):
 def test_unknown_labels(write):
     train = read_sets(write("train.csv", CSV))
     check_known_in(train, read_sets(write("dev.csv", "review,topics\nx,b|a\ny,c|a\nz,\n")))
-    other = read_sets(write("test.csv", "review,topics\nx,b|a\ny,c|aa\nz,aa|b\n"))
+    test = read_sets(write("test.csv", "review,topics\nx,b|a\ny,c|aa\nz,aa|b\n"))
     message = r"test\.csv:3: the label 'aa' does not occur in .*\(2 have such labels: .*did you mean 'a'"
     with pytest.raises(DataError, match=message) as raised:
-        check_known_in(train, other)
+        check_known_in(train, test)
     assert raised.value.code == "HW140"
 
 
@@ -326,16 +326,16 @@ def test_a_label_may_be_called_weight(write):
     data = read_examples(path, MultiLabelOptions())
     assert data.labels == {"sleep": 2, "weight": 2}
     assert {item.weight for item in data.items} == {1}
-    asked = read_examples(path, MultiLabelOptions(label_columns="sleep", weight_column="weight"))
-    assert ([item.weight for item in asked.items], asked.labels) == ([1, 0, 1], {"sleep": 2})
+    weighted = read_examples(path, MultiLabelOptions(label_columns="sleep", weight_column="weight"))
+    assert ([item.weight for item in weighted.items], weighted.labels) == ([1, 0, 1], {"sleep": 2})
     ticked = write("h.csv", "text,sleep,weight\nI gained much,,x\nI lie awake,x,\nboth of them,x,x\n")
     assert read_examples(ticked, MultiLabelOptions()).labels == {"sleep": 2, "weight": 2}
-    known = read_examples(
+    restricted = read_examples(
         write("g.csv", "text,weight,sleep\nI lie,0,1\nx,1,1\n"),
         MultiLabelOptions(),
         training_labels=["weight"],
     )
-    assert known.labels == {"weight": 1}
+    assert restricted.labels == {"weight": 1}
 
 
 def test_offsets_of_spans_are_no_label_sets(write):

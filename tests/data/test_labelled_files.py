@@ -153,7 +153,7 @@ def test_null_is_an_empty_text_as_an_empty_cell_is_and_counted(write):
         "a.jsonl", '{"text": "a", "label": 1}\n{"text": null, "label": 1}\n{"text": NaN, "label": 2}\n'
     )
     data = read_examples(path)
-    assert [(own.text, own.label) for own in data.items] == [("a", "1"), ("", "1"), ("", "2")]
+    assert [(item.text, item.label) for item in data.items] == [("a", "1"), ("", "1"), ("", "2")]
     assert data.empty == 2
     assert data.notes[-1] == "texts that are null, read as empty ones: 2"
     assert [row.item.text for row in read_rows(path)] == ["a", "", ""]
@@ -175,8 +175,8 @@ def test_rows_keep_all_fields_in_order(write):
 def test_rows_have_labels_where_there_are_some(write):
     rows = list(read_rows(write("a.csv", "text,label\na,x\nb, \n")))
     assert [row.item.label for row in rows] == ["x", None]
-    asked = ReadOptions(text_column="text", label_column="label")
-    assert [row.item.label for row in read_rows(write("b.csv", "text\na\n"), asked)] == [None]
+    options = ReadOptions(text_column="text", label_column="label")
+    assert [row.item.label for row in read_rows(write("b.csv", "text\na\n"), options)] == [None]
 
 
 def test_rows_of_plain_text(write):
@@ -232,13 +232,13 @@ def test_a_text_of_five_megabytes(write, name, takes_under):
 
 def test_unknown_labels_are_located(write, fails):
     train = read_examples(write("train.csv", "text,label\na,positive\nb,negative\n"))
-    other = read_examples(write("dev.csv", "text,label\na,positive\nb,negatve\nc,?\n"))
+    dev = read_examples(write("dev.csv", "text,label\na,positive\nb,negatve\nc,?\n"))
     check_label_names(train.labels, train, train.path)
-    assert fails(check_label_names, train.labels, other, train.path) == ("HW140", 3, None)
+    assert fails(check_label_names, train.labels, dev, train.path) == ("HW140", 3, None)
     with pytest.raises(
         Exception, match=r"\(2 have such labels: 'negatve' \(1\), '\?' \(1\)\).*did you mean 'negative'\?"
     ):
-        check_label_names(train.labels, other, train.path)
+        check_label_names(train.labels, dev, train.path)
 
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0")) | st.sampled_from(
@@ -276,7 +276,7 @@ def test_a_field_that_is_missing_is_an_empty_label_too(write):
     path = write("f.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
     with pytest.raises(DataError, match=r"f.jsonl:2: no field 'label'.*--empty-labels skip leaves"):
         read_examples(path, SoftLabelOptions())
-    assert [own.text for own in read_examples(path, SoftLabelOptions(empty_labels="skip")).items] == ["a"]
+    assert [item.text for item in read_examples(path, SoftLabelOptions(empty_labels="skip")).items] == ["a"]
 
 
 def test_whole_numbers_as_labels_are_told(write):
@@ -294,9 +294,9 @@ def test_whole_numbers_as_labels_are_told(write):
         == SINGLE_LABEL_TYPE.training_notes([], [])
         == ()
     )
-    (other := Path(data.path).with_name("g.csv")).write_text("text,stars\nmore,7\n")
+    (test_path := Path(data.path).with_name("g.csv")).write_text("text,stars\nmore,7\n")
     with pytest.raises(DataError, match="--task regress"):
-        SINGLE_LABEL_TYPE.check_against_train(data, read_examples(str(other)))
+        SINGLE_LABEL_TYPE.check_against_train(data, read_examples(str(test_path)))
 
 
 def test_words_with_tags_that_are_read_as_texts_are_told(write):

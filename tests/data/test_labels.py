@@ -13,7 +13,7 @@ from headwise.data.items.labels import (
 
 
 @pytest.mark.parametrize(
-    ("found", "ordered"),
+    ("labels", "ordered"),
     [
         (["b", "a", "c", "a"], ["a", "b", "c"]),
         (["10", "9", "-1", "2.5"], ["-1", "2.5", "9", "10"]),
@@ -23,9 +23,9 @@ from headwise.data.items.labels import (
         (["Ä", "Z", "a"], ["Z", "a", "Ä"]),
     ],
 )
-def test_labels_in_a_fixed_order(found, ordered):
-    assert label_names(found) == ordered
-    assert label_names(found[::-1]) == ordered
+def test_labels_in_a_fixed_order(labels, ordered):
+    assert label_names(labels) == ordered
+    assert label_names(labels[::-1]) == ordered
 
 
 def test_targets():
@@ -35,7 +35,7 @@ def test_targets():
 
 
 @pytest.mark.parametrize(
-    ("labels", "known", "found"),
+    ("labels", "training_labels", "spellings"),
     [
         (["1.0", "2.0"], ["1", "2", "3"], {"1.0": "1", "2.0": "2"}),
         (["1", "2"], ["1.0", "2.0"], {"1": "1.0", "2": "2.0"}),
@@ -52,17 +52,17 @@ def test_targets():
         ),
     ],
 )
-def test_whole_numbers_that_are_spelt_otherwise(labels, known, found):
-    assert training_spellings(labels, known) == found
+def test_whole_numbers_that_are_spelt_otherwise(labels, training_labels, spellings):
+    assert training_spellings(labels, training_labels) == spellings
 
 
 def test_items_with_labels_under_other_names():
     names = {"1.0": "1"}
     assert rename_labels(Example("t", "1.0", 7), names) == Example("t", "1", 7)
-    assert rename_labels(own := Example("t", "x"), names) is own
+    assert rename_labels(unchanged := Example("t", "x"), names) is unchanged
     shares = SoftLabel(("x", "1.0"), np.array([0.7, 0.3], np.float32))
-    found = rename_labels(Example("t", "x", shares=shares), names)
-    assert (found.label, found.shares.labels) == ("x", ("x", "1"))
+    renamed = rename_labels(Example("t", "x", shares=shares), names)
+    assert (renamed.label, renamed.shares.labels) == ("x", ("x", "1"))
     assert rename_labels(MultiLabelExample("t", labels=("1.0", "x", "1")), names).labels == ("1", "x")
 
 

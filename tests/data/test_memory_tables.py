@@ -43,7 +43,7 @@ class PandasFrame:
     def to_dict(self, form):
         assert form == "records"
         missing = [{"text": float("nan"), "label": "light"}]
-        return missing + [{"text": t, "label": own} for t, own in zip(TEXTS, LABELS, strict=True)]
+        return missing + [{"text": t, "label": label} for t, label in zip(TEXTS, LABELS, strict=True)]
 
 
 class PolarsFrame:
@@ -53,7 +53,7 @@ class PolarsFrame:
 
     def iter_rows(self, *, named):
         assert named
-        return ({"text": t, "label": own} for t, own in zip(TEXTS, LABELS, strict=True))
+        return ({"text": t, "label": label} for t, label in zip(TEXTS, LABELS, strict=True))
 
 
 def rows_of(table) -> list[dict]:
@@ -64,11 +64,11 @@ def rows_of(table) -> list[dict]:
 
 
 def test_rows_of_every_kind_of_table():
-    wanted = [{"text": text, "label": label} for text, label in zip(TEXTS, LABELS, strict=True)]
-    assert rows_of(HubDataset()) == rows_of(PolarsFrame()) == wanted
-    assert rows_of(PandasFrame()) == [{"text": None, "label": "light"}, *wanted]
+    expected = [{"text": text, "label": label} for text, label in zip(TEXTS, LABELS, strict=True)]
+    assert rows_of(HubDataset()) == rows_of(PolarsFrame()) == expected
+    assert rows_of(PandasFrame()) == [{"text": None, "label": "light"}, *expected]
     arrow = pytest.importorskip("pyarrow")
-    assert rows_of(arrow.table({"text": TEXTS, "label": LABELS})) == wanted
+    assert rows_of(arrow.table({"text": TEXTS, "label": LABELS})) == expected
 
 
 def test_batches_of_arrow_and_frames_that_are_collected_first():

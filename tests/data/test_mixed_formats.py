@@ -53,10 +53,10 @@ def test_a_format_without_columns_agrees_with_any_table(labelled):
 
 
 def test_tables_with_other_columns_are_an_error(labelled, tmp_path):
-    other = tmp_path / "b.csv"
-    other.write_text("body,category\nno sound since noon,hardware\nthe screen broke,billing\n")
+    table = tmp_path / "b.csv"
+    table.write_text("body,category\nno sound since noon,hardware\nthe screen broke,billing\n")
     with pytest.raises(DataError) as error:
-        read("classify", labelled["jsonl"], other)
+        read("classify", labelled["jsonl"], table)
     assert error.value.code == "HW111"
 
 

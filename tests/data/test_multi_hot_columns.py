@@ -17,8 +17,8 @@ CSV = (
 )
 
 
-def read_sets(path, options=None, *more, **known):
-    return read_examples(path, options or MultiLabelOptions(), *more, **known)
+def read_sets(path, options=None, *more, **arguments):
+    return read_examples(path, options or MultiLabelOptions(), *more, **arguments)
 
 
 def sets(data):
@@ -62,19 +62,19 @@ def test_spam_beside_others_of_its_kind_is_one_of_several_labels(write):
 
 def test_labels_of_a_model_that_have_no_column_are_told(write):
     path = write("f.csv", CSV)
-    told = "labels without a column, which therefore no text has: 'insult'"
-    assert told in read_sets(path, None, training_labels=("toxic", "threat", "insult")).notes
+    note = "labels without a column, which therefore no text has: 'insult'"
+    assert note in read_sets(path, None, training_labels=("toxic", "threat", "insult")).notes
     assert "without a column" not in "".join(
         read_sets(path, None, training_labels=("toxic", "threat")).notes
     )
 
 
-@pytest.mark.parametrize("asked", ["toxic,threat", "Threat, 3", "3-4", "3,4-4"])
-def test_columns_are_named_or_numbered(write, asked):
+@pytest.mark.parametrize("columns", ["toxic,threat", "Threat, 3", "3-4", "3,4-4"])
+def test_columns_are_named_or_numbered(write, columns):
     path = write("f.csv", CSV)
-    options = MultiLabelOptions(label_columns=asked)
+    options = MultiLabelOptions(label_columns=columns)
     assert sorted(map(sorted, sets(read_sets(path, options)))) == [[], ["threat", "toxic"], ["toxic"]]
-    assert infer_task(path, {"label_columns": asked})[0] == "multi-label"
+    assert infer_task(path, {"label_columns": columns})[0] == "multi-label"
 
 
 def test_words_and_json_say_yes_and_no(write):
@@ -111,13 +111,13 @@ def test_x_and_y_in_one_column_do_not_both_say_yes(write, none):
         read_sets(path, MultiLabelOptions(label_columns="late,broken"))
 
 
-@pytest.mark.parametrize(("bad", "told"), [("2.0", "'2.0'"), ("", "nothing"), ("?", "'?'")])
-def test_one_bad_cell_is_told_and_makes_no_label_vanish(write, bad, told):
+@pytest.mark.parametrize(("bad", "problem"), [("2.0", "'2.0'"), ("", "nothing"), ("?", "'?'")])
+def test_one_bad_cell_is_told_and_makes_no_label_vanish(write, bad, problem):
     rows = [f"text {n},{n % 2},{n // 2 % 2},{n // 3 % 2}" for n in range(20)]
     rows[7] = f"text 7,1,{bad},0"
     path = write("f.csv", "\n".join(["text,urgent,paid,new", *rows, ""]))
     assert infer_task(path, {})[0] == "multi-label"
-    with pytest.raises(DataError, match=rf"f\.csv:9: {told.replace('?', '[?]')} in the column 'paid'"):
+    with pytest.raises(DataError, match=rf"f\.csv:9: {problem.replace('?', '[?]')} in the column 'paid'"):
         read_sets(path)
 
 
@@ -137,12 +137,12 @@ def test_a_column_with_a_usual_name_or_one_flag_is_a_label(write):
 
 
 @pytest.mark.parametrize(
-    ("cell", "found"), [("-1", "'-1' in the column 'threat'"), ("", "nothing in the column 'threat'")]
+    ("cell", "problem"), [("-1", "'-1' in the column 'threat'"), ("", "nothing in the column 'threat'")]
 )
-def test_a_cell_that_says_neither(write, cell, found):
+def test_a_cell_that_says_neither(write, cell, problem):
     path = write("f.csv", CSV.replace("1,1,0,4", f"1,{cell},0,4"))
     options = MultiLabelOptions(label_columns="toxic,threat")
-    with pytest.raises(DataError, match=rf"f\.csv:3.*{found}.*expected 1 where") as raised:
+    with pytest.raises(DataError, match=rf"f\.csv:3.*{problem}.*expected 1 where") as raised:
         read_sets(path, options)
     assert raised.value.code == "HW124"
     errors: list[DataError] = []
@@ -159,9 +159,9 @@ def test_a_missing_field(write):
 def test_known_labels_are_found_again(write):
     train = read_sets(write("f.csv", CSV))
     quiet = "comment_text,toxic,threat,rare\nall is well,0,0,0\nand again,0,0,0\n"
-    other = read_sets(write("g.csv", quiet), training_labels=train.columns.flags)
-    assert sets(other) == [(), ()]
-    check_label_names(train.labels, other, train.path)
+    test = read_sets(write("g.csv", quiet), training_labels=train.columns.flags)
+    assert sets(test) == [(), ()]
+    check_label_names(train.labels, test, train.path)
     strange = read_sets(
         write("h.csv", quiet.replace("0,0,0", "0,0,1", 1)), training_labels=train.columns.flags
     )
@@ -180,9 +180,9 @@ def test_what_makes_no_sense(write):
     fasttext = write("f.txt", "__label__a some text\n__label__b more text\n")
     with pytest.raises(ConfigError, match="the format fasttext has no columns to choose"):
         read_sets(fasttext, MultiLabelOptions(label_columns="a,b"))
-    for other in ({"label_column": "x"}, {"label_separator": ";"}):
+    for conflict in ({"label_column": "x"}, {"label_separator": ";"}):
         with pytest.raises(ConfigError, match="exclude each other"):
-            MultiLabelOptions(label_columns="a", **other)
+            MultiLabelOptions(label_columns="a", **conflict)
     with pytest.raises(ConfigError, match="expected names or numbers"):
         MultiLabelOptions(label_columns=" , ")
 

@@ -23,9 +23,9 @@ def drawn(count: int, words: int = 14) -> list[str]:
 
 
 def changed(text: str, place: int) -> str:
-    own = text.split()
-    own[place] = "other"
-    return " ".join(own)
+    words = text.split()
+    words[place] = "other"
+    return " ".join(words)
 
 
 def test_equal_texts_are_held_out_with_the_first():
@@ -53,11 +53,11 @@ def test_what_is_made_of_a_template_is_taken_apart():
     """Of 60 texts seven may be alike."""
     texts = drawn(50)
     for copies in (6, 9):
-        own = [*texts, *(changed(texts[0], place) for place in range(copies)), texts[0].upper()]
-        first = first_in_group(own, 5).tolist()
+        documents = [*texts, *(changed(texts[0], place) for place in range(copies)), texts[0].upper()]
+        first = first_in_group(documents, 5).tolist()
         assert first[-1] == 0
         assert first[50:-1] == ([0] * copies if copies == 6 else [*range(50, 50 + copies)])
-        assert count_in_long_chains(similar_texts(own[:-1]), [None] * len(own[:-1])) == (
+        assert count_in_long_chains(similar_texts(documents[:-1]), [None] * len(documents[:-1])) == (
             0 if copies == 6 else copies + 1
         )
 
@@ -103,11 +103,11 @@ def test_a_label_whose_texts_are_mostly_alike_keeps_them_apart():
     texts = drawn(40)
     made = [changed(texts[0], place) for place in range(5)]
     few, many = ["few"] * 6, ["many"] * 39
-    own = [texts[0], *made, *texts[1:]]
-    assert first_in_group(own, 5).tolist()[:6] == [0] * 6
-    assert first_in_group(own, 5, few + many).tolist() == [*range(45)]
-    assert first_in_group(own, 5, [*few[:3], *many, *few[3:]]).tolist()[:6] == [0] * 6
-    items = [Example(text, label) for text, label in zip(own, few + many, strict=True)]
+    documents = [texts[0], *made, *texts[1:]]
+    assert first_in_group(documents, 5).tolist()[:6] == [0] * 6
+    assert first_in_group(documents, 5, few + many).tolist() == [*range(45)]
+    assert first_in_group(documents, 5, [*few[:3], *many, *few[3:]]).tolist()[:6] == [0] * 6
+    items = [Example(text, label) for text, label in zip(documents, few + many, strict=True)]
     split = split_examples(items, 0.2, 0.2)
     assert {"few", "many"} == {item.label for item in split.train} == {item.label for item in split.test}
-    assert count_in_long_chains(similar_texts(own), few + many) == 6
+    assert count_in_long_chains(similar_texts(documents), few + many) == 6

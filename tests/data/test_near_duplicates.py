@@ -17,20 +17,22 @@ def test_as_a_comparison_of_all():
     words = [f"w{n}" for n in range(400)]
     texts = [" ".join(chance.choices(words, k=30)) for _ in range(60)]
     for number in range(40):  # one or two words of a copy are others
-        own = texts[number].split()
+        copy = texts[number].split()
         for _ in range(chance.randint(0, 2)):
-            own[chance.randrange(len(own))] = chance.choice(words)
-        texts.append(" ".join(own))
+            copy[chance.randrange(len(copy))] = chance.choice(words)
+        texts.append(" ".join(copy))
     texts += ["short text", "Short  text!", "", ""]
     plain = [words_for_comparison(text) for text in texts]
-    found = find_near_duplicates(plain)
-    for one, own in enumerate(plain):
-        near = [
-            other
-            for other, text in enumerate(plain)
-            if other != one and own and (text == own or _near(own, text))
+    duplicates = find_near_duplicates(plain)
+    for first, first_words in enumerate(plain):
+        expected = [
+            second
+            for second, second_words in enumerate(plain)
+            if second != first
+            and first_words
+            and (second_words == first_words or _are_similar(first_words, second_words))
         ]
-        assert sorted(found.get(one, [])) == near
+        assert sorted(duplicates.get(first, [])) == expected
 
 
 def test_chinese_is_read_by_characters():
@@ -58,8 +60,8 @@ def test_accents_may_be_written_apart():
     )
 
 
-def _near(one: str, other: str) -> bool:
-    first, second = (set(TrigramReader()([text])[0].tolist()) for text in (one, other))
+def _are_similar(first_text: str, second_text: str) -> bool:
+    first, second = (set(TrigramReader()([text])[0].tolist()) for text in (first_text, second_text))
     return len(first & second) >= MIN_SIMILARITY * max(len(first | second), 1)
 
 

@@ -25,7 +25,7 @@ def path(write):
 
 def test_names_with_points_lead_into_objects_and_lists(path):
     assert not any("not used" in note for note in read_examples(path, INNER).notes)
-    assert [(own.text, own.label) for own in read_examples(path, INNER).items[:2]] == [
+    assert [(item.text, item.label) for item in read_examples(path, INNER).items[:2]] == [
         ("a text of 0", "a"),
         ("a text of 1", "b"),
     ]
@@ -35,8 +35,8 @@ def test_names_with_points_lead_into_objects_and_lists(path):
 
 def test_a_field_of_that_name_goes_first(write):
     path = write("a.jsonl", '{"data.text": "b c", "data": {"text": "d e"}, "label": "x"}')
-    (own,) = read_examples(path, ReadOptions(text_column="data.text")).items
-    assert own.text == "b c"
+    (item,) = read_examples(path, ReadOptions(text_column="data.text")).items
+    assert item.text == "b c"
 
 
 def test_pairs_too(write):
@@ -79,13 +79,13 @@ def test_pairs_of_which_a_list_holds_both_texts_have_scores(write):
 
 
 @pytest.mark.parametrize(
-    ("given", "inner"),
+    ("value", "inner"),
     [({"id": 1, "text": "a b"}, "text.text"), (["a b", "c"], "text.0"), ({"id": 1}, None), (5, None)],
 )
-def test_what_is_no_text_but_holds_one_is_named(write, given, inner):
-    row = {"text": given, "label": "x", "more": "y" * 200}
+def test_what_is_no_text_but_holds_one_is_named(write, value, inner):
+    row = {"text": value, "label": "x", "more": "y" * 200}
     path = write("a.jsonl", json.dumps(row) + '\n{"text": "c d", "label": "x"}')
     with pytest.raises(DataError) as raised:
         read_examples(path, ReadOptions(text_column="text", label_column="label"))
-    told = f"name what is in it as the column, such as {inner!r}" if inner else ""
-    assert (raised.value.code, raised.value.advice) == ("HW118", told)
+    advice = f"name what is in it as the column, such as {inner!r}" if inner else ""
+    assert (raised.value.code, raised.value.advice) == ("HW118", advice)

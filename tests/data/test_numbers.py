@@ -76,8 +76,8 @@ def test_the_column_of_numbers(tmp_path, text, label):
 
 
 def test_decimal_commas():
-    given = ["3,5", "-1.234,50", "3", "3.5", "1,2,3", "a,b", "1.23,4"]
-    assert [with_decimal_point(label) for label in given] == [
+    labels = ["3,5", "-1.234,50", "3", "3.5", "1,2,3", "a,b", "1.23,4"]
+    assert [with_decimal_point(label) for label in labels] == [
         "3.5",
         "-1234.50",
         None,
@@ -93,7 +93,7 @@ def test_decimal_commas():
 def test_a_column_with_decimal_commas_is_told_as_such(tmp_path, row, name):
     """And is not taken for one of several labels a text."""
     values = ["3,5", "1,0", "2" if name == "score" else "2,0", "1.000,25", "3,5"] * 5
-    rows = [row.format(f"some words here {number}", own) for number, own in enumerate(values)]
+    rows = [row.format(f"some words here {number}", value) for number, value in enumerate(values)]
     (tmp_path / "f.csv").write_text(f"text;{name}\n" + "".join(rows))
     path = str(tmp_path / "f.csv")
     assert infer_task(path, {})[0] == "regress"
@@ -141,7 +141,7 @@ def test_pairs_with_decimal_commas(tmp_path):
 
 def test_sets_of_numbered_classes_stay_sets(tmp_path):
     labels = ["27", "1", "1,27", "3", "3,27", "2", "1,2", "27", "27", "3"] * 4
-    rows = "".join(f"words {n}\t{own}\n" for n, own in enumerate(labels))
+    rows = "".join(f"words {n}\t{label}\n" for n, label in enumerate(labels))
     (tmp_path / "f.tsv").write_text("text\tlabels\n" + rows)
     assert infer_task(str(tmp_path / "f.tsv"), {})[0] == "multi-label"
 
@@ -161,7 +161,7 @@ def test_numbers_of_which_some_are_missing_are_no_classes(tmp_path, none):
 
 
 @pytest.mark.parametrize(
-    ("labels", "told"),
+    ("labels", "message"),
     [
         ([f"{n}%" for n in range(30)], "30 labels such as '0%'"),
         ([f"{n}.5 %" for n in range(3)], "3 labels such as '0.5 %'"),
@@ -171,11 +171,11 @@ def test_numbers_of_which_some_are_missing_are_no_classes(tmp_path, none):
         ([], ""),
     ],
 )
-def test_percentages_and_marks_are_told(labels, told):
+def test_percentages_and_marks_are_told(labels, message):
     notes = measured_labels_notes(labels)
-    assert told in "".join(notes)
-    assert bool(notes) == bool(told)
-    if told:
+    assert message in "".join(notes)
+    assert bool(notes) == bool(message)
+    if message:
         with pytest.raises(DataError, match=r"write 46 for 46%"):
             parse_numeric_labels(labels, range(1, 99), "f.tsv")
 

@@ -250,7 +250,8 @@ def test_how_much_pairs_count(write):
     assert (data.columns.label, data.items[1].weight) == ("kind", 2)
     kind = ITEM_TYPES_BY_TASK["pair"]
     prints = [
-        kind.fingerprint(read_pairs(path, PairOptions(weight_column=own)).items) for own in (None, "none")
+        kind.fingerprint(read_pairs(path, PairOptions(weight_column=column)).items)
+        for column in (None, "none")
     ]
     assert prints[0].sha256 != prints[1].sha256
     with pytest.raises(ConfigError, match="--label-column and --weight-column name the same column"):

@@ -22,8 +22,10 @@ def parquet(tmp_path):
     def parquet(columns, features=None, **how) -> str:
         table = columns if isinstance(columns, pa.Table) else pa.table(columns)
         if features is not None:
-            said = features if isinstance(features, bytes) else json.dumps({"info": {"features": features}})
-            table = table.replace_schema_metadata({"huggingface": said})
+            metadata = (
+                features if isinstance(features, bytes) else json.dumps({"info": {"features": features}})
+            )
+            table = table.replace_schema_metadata({"huggingface": metadata})
         pq.write_table(table, tmp_path / "data.parquet", **how)
         return str(tmp_path / "data.parquet")
 
@@ -49,9 +51,9 @@ def test_rows_become_objects(parquet):
         "inner": [{"a": [1]}, None],
         "kind": pa.array(["a", "a"]).dictionary_encode(),
     }
-    found = rows(parquet(columns))
-    assert [number for number, _ in found] == [1, 2]
-    assert found[0][1] == {
+    numbered_rows = rows(parquet(columns))
+    assert [number for number, _ in numbered_rows] == [1, 2]
+    assert numbered_rows[0][1] == {
         "n": 1,
         "x": 0.5,
         "yes": True,
@@ -61,14 +63,14 @@ def test_rows_become_objects(parquet):
         "inner": {"a": [1]},
         "kind": "a",
     }
-    second = found[1][1]
+    second = numbered_rows[1][1]
     assert (second["n"], second["at"], second["list"], second["inner"]) == (None, "2024-03-01", [], None)
 
 
 def test_moments_that_python_has_not_are_cut(parquet):
     kinds = {"at": pa.timestamp("ns", "UTC"), "span": pa.duration("ns"), "time": pa.time64("ns")}
-    found = rows(parquet({name: pa.array([1_000_001], kind) for name, kind in kinds.items()}))[0][1]
-    assert found == {
+    row = rows(parquet({name: pa.array([1_000_001], kind) for name, kind in kinds.items()}))[0][1]
+    assert row == {
         "at": "1970-01-01 00:00:00.001000+00:00",
         "span": "0:00:00.001000",
         "time": "00:00:00.001000",
@@ -78,7 +80,7 @@ def test_moments_that_python_has_not_are_cut(parquet):
 def test_a_table_is_read_as_its_objects_would_be(parquet):
     data = read_examples(parquet(TABLE))
     assert (data.format, data.columns.text, data.columns.label) == ("parquet", "text", "label")
-    assert [(own.text, own.label, own.line) for own in data.items] == [
+    assert [(item.text, item.label, item.line) for item in data.items] == [
         ("it came late", "bad", 1),
         ('so "good"\nand new', "good", 2),
     ]
@@ -88,8 +90,8 @@ def test_what_is_no_text_is_left_out_and_told(parquet):
     columns = {**TABLE, "image": [{"bytes": b"x", "path": "p"}] * 2, "raw": [b"\xff", b"y"]}
     columns |= {"binary": [{"binary": "no bytes"}] * 2, "__index_level_0__": [3, 5]}
     notes: list[str] = []
-    found = rows(parquet(columns), notes)
-    assert [*found[0][1]] == ["text", "label", "binary"]
+    numbered_rows = rows(parquet(columns), notes)
+    assert [*numbered_rows[0][1]] == ["text", "label", "binary"]
     assert notes == ["columns left out, as they hold bytes: 'image', 'raw'"]
 
 
@@ -110,9 +112,9 @@ def test_bytes_that_are_texts_are_read_as_such(parquet, fails, kind):
 def test_numbers_of_labels_get_their_names(parquet):
     notes: list[str] = []
     columns = {"text": ["a", "b", "c", "d"], "label": [1, 0, -1, None], "other": [1, 2, 3, 4]}
-    found = rows(parquet(columns, {"label": names("neg", "pos"), "gone": names("x")}), notes)
-    assert [row["label"] for _, row in found] == ["pos", "neg", None, None]
-    assert [row["other"] for _, row in found] == [1, 2, 3, 4]
+    numbered_rows = rows(parquet(columns, {"label": names("neg", "pos"), "gone": names("x")}), notes)
+    assert [row["label"] for _, row in numbered_rows] == ["pos", "neg", None, None]
+    assert [row["other"] for _, row in numbered_rows] == [1, 2, 3, 4]
     assert notes == ["the numbers of 'label' stand for names, which the file gives: 0 is 'neg', 1 is 'pos'"]
 
 
@@ -128,22 +130,22 @@ def test_tags_of_words_get_their_names(parquet, form):
 
 
 @pytest.mark.parametrize(
-    "said",
+    "metadata",
     [b"", b"{", b"[]", b'{"info": 3}', b'{"info": {"features": [1]}}', b"[" * 5000]
     + [
-        json.dumps({"info": {"features": {"label": own}}}).encode()
-        for own in ("x", None, [], {"names": "ab"}, {"names": [1]})
+        json.dumps({"info": {"features": {"label": feature}}}).encode()
+        for feature in ("x", None, [], {"names": "ab"}, {"names": [1]})
     ],
 )
-def test_what_is_said_wrongly_of_labels_is_passed_over(parquet, said):
-    path = parquet({"text": ["a"], "label": [0]}, said)
+def test_what_is_said_wrongly_of_labels_is_passed_over(parquet, metadata):
+    path = parquet({"text": ["a"], "label": [0]}, metadata)
     assert rows(path) == [(1, {"text": "a", "label": 0})]
 
 
 def test_label_sets_are_lists(parquet):
     path = parquet({"text": ["a b", "c d"], "labels": [["x", "y"], []]})
     assert infer_task(path, {})[0] == "multi-label"
-    assert [own.labels for own in ITEM_TYPES_BY_TASK["multi-label"].read(path).items] == [("x", "y"), ()]
+    assert [item.labels for item in ITEM_TYPES_BY_TASK["multi-label"].read(path).items] == [("x", "y"), ()]
 
 
 def test_nested_fields_have_points(parquet):
@@ -159,10 +161,10 @@ def test_rows_come_before_the_rest_is_read_and_damage_is_told(parquet, tmp_path)
     content = bytearray((tmp_path / "data.parquet").read_bytes())
     content[place : place + 400] = b"\xff" * 400
     (tmp_path / "data.parquet").write_bytes(content)
-    found = parquet_rows(path, None, [])
-    assert [next(found)[0] for _ in range(1024)][-1] == 1024
+    numbered_rows = parquet_rows(path, None, [])
+    assert [next(numbered_rows)[0] for _ in range(1024)][-1] == 1024
     with pytest.raises(DataError, match="a Parquet file that cannot be read") as error:
-        list(found)
+        list(numbered_rows)
     assert error.value.code == "HW102"
 
 

@@ -15,7 +15,7 @@ from headwise.data.splits.split_config import SplitConfig
 ROWS = "text,label\nx one,a\ny two,b\nX  ONE,b\nx one,b\ny two,a\n,a\n,b\nz,a\n"
 
 
-def kept(tmp_path, task, content, rule, *, suffix="csv", options=None):
+def distinct_items(tmp_path, task, content, rule, *, suffix="csv", options=None):
     """The texts with labels (or tags) that are kept of a file, and the notes."""
     path = tmp_path / f"data.{suffix}"
     path.write_text(content)
@@ -25,14 +25,14 @@ def kept(tmp_path, task, content, rule, *, suffix="csv", options=None):
 
 
 def test_all_rows_are_kept_by_default(tmp_path):
-    rows, notes = kept(tmp_path, "classify", ROWS, "keep")
+    rows, notes = distinct_items(tmp_path, "classify", ROWS, "keep")
     assert len(rows) == 8
     assert notes == ()
     assert SplitConfig().repeated_texts == "keep"
 
 
 def test_the_most_frequent_label_is_kept_with_its_first_row_and_ties_are_noted(tmp_path):
-    rows, notes = kept(tmp_path, "classify", ROWS, "majority")
+    rows, notes = distinct_items(tmp_path, "classify", ROWS, "majority")
     assert rows == [("y two", ("b",)), ("X  ONE", ("b",)), ("", ("a",)), ("", ("b",)), ("z", ("a",))]
     path = tmp_path / "data.csv"
     assert notes == (
@@ -44,7 +44,7 @@ def test_the_most_frequent_label_is_kept_with_its_first_row_and_ties_are_noted(t
 
 
 def test_the_last_row_is_kept(tmp_path):
-    rows, notes = kept(tmp_path, "classify", ROWS, "last")
+    rows, notes = distinct_items(tmp_path, "classify", ROWS, "last")
     assert rows == [("x one", ("b",)), ("y two", ("a",)), ("", ("a",)), ("", ("b",)), ("z", ("a",))]
     assert len(notes) == 1
     assert "with the last label, is used, and 3 rows are left out" in notes[0]
@@ -52,52 +52,54 @@ def test_the_last_row_is_kept(tmp_path):
 
 def test_rows_vote_by_their_weight(tmp_path):
     content = "text,label,weight\nx,a,1\nx,a,1\nx,b,2.5\ny,a,0\ny,b,1\n"
-    rows, notes = kept(tmp_path, "classify", content, "majority")
+    rows, notes = distinct_items(tmp_path, "classify", content, "majority")
     assert rows == [("x", ("b",)), ("y", ("b",))]
     assert len(notes) == 1
 
 
 def test_equal_label_sets_vote_for_each_other_in_any_order(tmp_path):
     content = "text,labels\nx,a|b\nx,a\nx,b|a\ny,c\n"
-    rows, _ = kept(tmp_path, "multi-label", content, "majority")
+    rows, _ = distinct_items(tmp_path, "multi-label", content, "majority")
     assert rows == [("x", ("a", "b")), ("y", ("c",))]
 
 
 def test_pairs_are_equal_if_both_texts_are_in_this_order(tmp_path):
     content = "premise,hypothesis,label\np,h,yes\nh,p,no\nP,H,no\np,h,no\n"
-    rows, _ = kept(tmp_path, "pair", content, "majority")
+    rows, _ = distinct_items(tmp_path, "pair", content, "majority")
     assert [labels for _, labels in rows] == [("no",), ("no",)]
 
 
 def test_tags_of_a_sentence_vote_as_a_whole(tmp_path):
     sentences = ["a\tX\nb\tO", "a\tO\nb\tO", "a\tX\nb\tO", "c\tO"]
-    rows, _ = kept(tmp_path, "tag", "\n\n".join(sentences) + "\n", "majority", suffix="conll")
+    rows, _ = distinct_items(tmp_path, "tag", "\n\n".join(sentences) + "\n", "majority", suffix="conll")
     assert [tags for _, tags in rows] == [("X", "O"), ("O",)]
-    rows, _ = kept(tmp_path, "tag", "\n\n".join(sentences[:2]) + "\n", "last", suffix="conll")
+    rows, _ = distinct_items(tmp_path, "tag", "\n\n".join(sentences[:2]) + "\n", "last", suffix="conll")
     assert [tags for _, tags in rows] == [("O", "O")]
 
 
 def test_texts_with_other_values_in_the_columns_beside_them_are_not_equal(tmp_path):
     content = "text,label,price\nx,a,1\nx,b,2\nx,b,1\nx,b,1\n"
-    rows, _ = kept(tmp_path, "classify", content, "majority", options=SoftLabelOptions(features="price"))
+    rows, _ = distinct_items(
+        tmp_path, "classify", content, "majority", options=SoftLabelOptions(features="price")
+    )
     assert len(rows) == 2
-    rows, _ = kept(tmp_path, "classify", content, "majority")
+    rows, _ = distinct_items(tmp_path, "classify", content, "majority")
     assert len(rows) == 1
 
 
 def test_the_last_row_of_numbers_is_kept_but_they_have_no_majority(tmp_path):
     content = "text,label\nx,1.5\nx,2.5\ny,1\n"
-    assert kept(tmp_path, "regress", content, "last")[0] == [("x", ("2.5",)), ("y", ("1",))]
+    assert distinct_items(tmp_path, "regress", content, "last")[0] == [("x", ("2.5",)), ("y", ("1",))]
     with pytest.raises(ConfigError, match="numbers have no majority"):
-        kept(tmp_path, "regress", content, "majority")
+        distinct_items(tmp_path, "regress", content, "majority")
 
 
 def test_probabilities_have_no_majority(tmp_path):
     content = "text,a,b\nx,0.5,0.5\nx,0.2,0.8\n"
     options = SoftLabelOptions(probability_columns="a,b")
-    assert len(kept(tmp_path, "classify", content, "last", options=options)[0]) == 1
+    assert len(distinct_items(tmp_path, "classify", content, "last", options=options)[0]) == 1
     with pytest.raises(ConfigError, match="probabilities have no majority"):
-        kept(tmp_path, "classify", content, "majority", options=options)
+        distinct_items(tmp_path, "classify", content, "majority", options=options)
 
 
 def test_streams_cannot_be_compared():

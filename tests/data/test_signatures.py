@@ -40,10 +40,10 @@ def drawn(count: int, seed: int) -> list[str]:
     return texts
 
 
-def is_near(one: str, other: str) -> bool:
+def is_near(first_text: str, second_text: str) -> bool:
     """Whether two texts have the same words, or most of their trigrams in common."""
-    first, second = (set(TrigramReader()([text])[0].tolist()) for text in (one, other))
-    return one == other or len(first & second) >= MIN_SIMILARITY * max(len(first | second), 1)
+    first, second = (set(TrigramReader()([text])[0].tolist()) for text in (first_text, second_text))
+    return first_text == second_text or len(first & second) >= MIN_SIMILARITY * max(len(first | second), 1)
 
 
 def test_in_portions_as_at_once(monkeypatch):

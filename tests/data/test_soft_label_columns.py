@@ -19,9 +19,9 @@ TABLE = "text,good,bad\nfine film,0.9,0.1\ndull film,0.2,0.8\nso so,0.50,0.51\n"
 
 
 def soft(data, labels) -> np.ndarray:
-    found = soft_targets(data.items, labels)
-    assert found is not None
-    return found
+    targets = soft_targets(data.items, labels)
+    assert targets is not None
+    return targets
 
 
 def read(path, **options):
@@ -40,8 +40,8 @@ def test_a_column_a_label_is_found_by_its_numbers(write):
 def test_or_by_flag_also_beside_a_label(write):
     path = write("f.tsv", "text\tlabel\ta\tb\tn\nfine\tz\t1\t0\t3\ndull\tz\t0\t1\t4\n")
     assert {item.label for item in read(path).items} == {"z"}
-    for asked in ("a,b", "3-4"):
-        assert [item.label for item in read(path, probability_columns=asked).items] == ["a", "b"]
+    for columns in ("a,b", "3-4"):
+        assert [item.label for item in read(path, probability_columns=columns).items] == ["a", "b"]
     with pytest.raises(DataError, match=r"HW111.*'c'"):
         read(path, probability_columns="a,c")
     with pytest.raises(ConfigError, match="exclude each other"):
@@ -65,14 +65,14 @@ def test_a_teacher_may_be_certain_of_all_its_answers(write, no, yes):
 def test_of_a_teacher_that_gives_several_labels_or_none_it_is_told(write, second):
     rows = "".join(f"film {n},{(second, '1,0', '0,1')[n % 3]}\n" for n in range(6))
     path = write("f.csv", f"text,good,bad\n{rows}")
-    several = 2 if second == "1,1" else 0
-    said = (
-        f"'good', 'bad' .* first 6 texts {2 - several} have none of these labels and {several} have several"
+    count = 2 if second == "1,1" else 0
+    message = (
+        f"'good', 'bad' .* first 6 texts {2 - count} have none of these labels and {count} have several"
     )
-    with pytest.raises(DataError, match=f"HW131.*{said}.*a column 'label'"):
+    with pytest.raises(DataError, match=f"HW131.*{message}.*a column 'label'"):
         read_examples(path, SoftLabelOptions(), answers=True)
     path = write("g.csv", "text,verdict,seen,kept\n" + "a film,fine,1,1\nother film,dull,0,1\n" * 3)
-    assert {own.label for own in read_examples(path, SoftLabelOptions(), answers=True).items} == {
+    assert {item.label for item in read_examples(path, SoftLabelOptions(), answers=True).items} == {
         "fine",
         "dull",
     }
@@ -112,12 +112,14 @@ def test_a_label_and_how_sure_it_is(write):
     assert evaluation_weights(none) is None
     assert evaluation_mask(none).all()
     assert evaluation_mask([*none, *data.items]).tolist() == [False] * len(none) + [True] * len(data.items)
-    large = [replace(item, weight=own * 1e300) for item, own in zip(data.items, (1.5, 0.5), strict=True)]
+    large = [
+        replace(item, weight=weight * 1e300) for item, weight in zip(data.items, (1.5, 0.5), strict=True)
+    ]
     assert training_weights(large) == pytest.approx([1.5, 0.5])
 
 
 @pytest.mark.parametrize(
-    ("text", "code", "found"),
+    ("text", "code", "problem"),
     [
         ("text,a,b\nfine film,0.9,0.3\nx,0.5,0.5\n", "HW125", r":2: the probabilities .* add up to 1\.200"),
         ("text,a,b\nfine film,1.1,-0.1\nx,0.5,0.5\n", "HW125", ":2: the probability of 'a' is 1.1"),
@@ -125,9 +127,9 @@ def test_a_label_and_how_sure_it_is(write):
         ("text,a,b\nfine film,0.5,\nx,0.5,0.5\n", "HW125", ":2: the probability of 'b' is missing"),
     ],
 )
-def test_probabilities_that_are_none(write, text, code, found):
+def test_probabilities_that_are_none(write, text, code, problem):
     path = write("f.csv", text)
-    with pytest.raises(DataError, match=f"{found}.*add up to 1"):
+    with pytest.raises(DataError, match=f"{problem}.*add up to 1"):
         read(path, probability_columns="a,b")
     (finding,) = doctor_files([path], "classify", {"probability_columns": "a,b"}).findings[:1]
     assert finding.code == code
@@ -145,20 +147,20 @@ def test_a_confidence_or_weight_that_is_none(write):
 def test_other_labels_change_the_fingerprint(write):
     kind = ITEM_TYPES_BY_TASK["classify"]
     prints = {
-        kind.fingerprint(read(write("f.csv", TABLE.replace("0.9,0.1", own))).items).sha256
-        for own in ("0.9,0.1", "0.8,0.2")
+        kind.fingerprint(read(write("f.csv", TABLE.replace("0.9,0.1", probabilities))).items).sha256
+        for probabilities in ("0.9,0.1", "0.8,0.2")
     }
     assert len(prints) == 2
     rows = [
         read(write("g.csv", f"text,label{w}\nfine film,a{v}\n")) for w, v in (("", ""), (",weight", ",2"))
     ]
-    assert len({kind.fingerprint(own.items).sha256 for own in rows}) == 2
+    assert len({kind.fingerprint(data.items).sha256 for data in rows}) == 2
 
 
 def test_the_doctor_tells_how_labels_are_read(write):
-    found = doctor_files([write("f.csv", TABLE)], "classify")
-    assert found.files[0].label_column == "good, bad"
-    assert any("--probability-columns" in note for note in found.files[0].notes)
+    diagnosis = doctor_files([write("f.csv", TABLE)], "classify")
+    assert diagnosis.files[0].label_column == "good, bad"
+    assert any("--probability-columns" in note for note in diagnosis.files[0].notes)
 
 
 def test_numbers_have_weights_but_no_probabilities(write):
@@ -178,7 +180,7 @@ def test_the_probability_of_a_prediction_is_not_that_of_a_label(write):
     data = read(path)
     assert all(item.shares is None for item in data.items)
     assert any(
-        "'probability' is taken for how sure 'prediction' was, not 'label'" in own for own in data.notes
+        "'probability' is taken for how sure 'prediction' was, not 'label'" in note for note in data.notes
     )
     assert all(item.shares is not None for item in read(path, confidence_column="probability").items)
     assert all(item.shares is not None for item in read(path, label_column="prediction").items)
@@ -187,18 +189,20 @@ def test_the_probability_of_a_prediction_is_not_that_of_a_label(write):
 def test_labels_that_are_unlikely_by_their_own_probability_are_found(write):
     rows = "".join(f"text {n},{'ab'[n % 2]},{0.3 if n == 4 else 0.8}\n" for n in range(6))
     path = str(write("f.csv", "text,label,confidence\n" + rows))
-    found = [own for own in doctor_files([path]).findings if own.code == "HW171"]
-    assert [own.where for own in found] == [(f"{path}:6",)]
+    label_findings = [finding for finding in doctor_files([path]).findings if finding.code == "HW171"]
+    assert [finding.where for finding in label_findings] == [(f"{path}:6",)]
 
 
 @pytest.mark.parametrize(
-    ("column", "values", "wanted"),
+    ("column", "values", "expected_range"),
     [("confidence", (80, 90), "from 0 to 1"), ("weight", ("3 kg", "1 kg"), "of 0 or more")],
 )
-def test_columns_that_cannot_be_used_are_told(write, column, values, wanted):
+def test_columns_that_cannot_be_used_are_told(write, column, values, expected_range):
     rows = "".join(f"text {n},{'ab'[n % 2]},{values[n % 2]}\n" for n in range(6))
     data = read(write("f.csv", f"text,label,{column}\n" + rows))
-    assert f"the column {column!r} is passed over, as it has not only numbers {wanted}" in data.notes
+    assert (
+        f"the column {column!r} is passed over, as it has not only numbers {expected_range}" in data.notes
+    )
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,7 @@ def test_repeated_texts_stay_together():
 def test_one_phrase_that_everybody_writes_is_not_what_is_judged_by():
     """As the readings of a ward, or an automatic reply: it stays in training where there is a choice."""
     items = examples(
-        *[("same again", "a")] * 24, *((f"{own} {n}", own) for own in "ab" for n in range(138))
+        *[("same again", "a")] * 24, *((f"{label} {n}", label) for label in "ab" for n in range(138))
     )
     for seed in range(20):
         split = split_examples(items, dev=0.15, test=0.15, seed=seed)
@@ -162,10 +162,10 @@ def test_folds_share_the_classes_and_keep_the_same_texts_together():
     together = {}
     for key, fold in zip(keys, folds, strict=False):
         together.setdefault(normal_text(key), set()).add(fold)
-    assert all(len(own) == 1 for own in together.values())
+    assert all(len(folds_of_text) == 1 for folds_of_text in together.values())
     for fold in range(3):
-        own = [label for label, where in zip(strata, folds, strict=False) if where == fold]
-        assert 2 <= Counter(own)["b"] <= 8
+        labels_of_fold = [label for label, where in zip(strata, folds, strict=False) if where == fold]
+        assert 2 <= Counter(labels_of_fold)["b"] <= 8
     assert folds != fold_items([*keys, "only one"], [*strata, "c"], 3, seed=1)
     assert fold_items(["x", "y"], ["a", "a"], 3) in ([0, 1], [1, 0])
 

@@ -84,10 +84,12 @@ def test_the_numbers_grow_with_the_vocabulary():
 
 @given(st.text(st.characters(exclude_categories=["Cs"])), st.text(st.characters(exclude_categories=["Cs"])))
 @settings(max_examples=60, deadline=None)
-def test_any_text_to_numbers_and_back(text, other):
+def test_any_text_to_numbers_and_back(text, new_text):
     symbols = choose_symbols("characters", Counter(text))
     assert symbols.decode(symbols.encode(text)) == text
-    assert symbols.decode(symbols.encode(other)) == "".join(c if c in text else "\ufffd" for c in other)
+    assert symbols.decode(symbols.encode(new_text)) == "".join(
+        c if c in text else "\ufffd" for c in new_text
+    )
     assert SymbolVocabulary.from_json(json.loads(json.dumps(symbols.to_json()))) == symbols
 
 

@@ -34,7 +34,7 @@ COLUMNS = {
     "multi-label": {
         "text": [text for _, text in LABELS] * 9,
         **{
-            name: [int(own == name or n == 4) for n, (own, _) in enumerate(LABELS * 9)]
+            name: [int(label == name or n == 4) for n, (label, _) in enumerate(LABELS * 9)]
             for name, _ in LABELS
         },
     },
@@ -79,41 +79,41 @@ def test_the_same_table_is_the_same_data(saved, task, form):
         shown = [[f"{float(item.label):.12g}" for item in kind.read(path).items] for path in paths]
         assert shown[0] == shown[1]
         return
-    plain, own = (kind.read(path) for path in paths)
-    assert own.format == form
-    assert [replace(item, line=0) for item in own.items] == [replace(item, line=0) for item in plain.items]
-    assert kind.fingerprint(own.items) == kind.fingerprint(plain.items)
-    assert own.columns == plain.columns
+    plain, data = (kind.read(path) for path in paths)
+    assert data.format == form
+    assert [replace(item, line=0) for item in data.items] == [replace(item, line=0) for item in plain.items]
+    assert kind.fingerprint(data.items) == kind.fingerprint(plain.items)
+    assert data.columns == plain.columns
 
 
 @pytest.mark.parametrize("form", FORMS[1:])
 def test_rows_to_predict_have_all_their_fields(saved, form):
-    plain, own = (list(read_rows(saved(suffix, "multi-label"))) for suffix in ("csv", form))
-    assert [[str(cell) for cell in row.fields.values()] for row in own] == [
+    plain, rows = (list(read_rows(saved(suffix, "multi-label"))) for suffix in ("csv", form))
+    assert [[str(cell) for cell in row.fields.values()] for row in rows] == [
         [str(cell) for cell in row.fields.values()] for row in plain
     ]
-    assert [row.line for row in own][:2] == ([2, 3] if form == "xlsx" else [1, 2])
+    assert [row.line for row in rows][:2] == ([2, 3] if form == "xlsx" else [1, 2])
 
 
 def test_words_in_rows_of_a_workbook(tmp_path):
     starts = [f"S{n // 2}" if n % 2 == 0 else "" for n in range(12)]
     words = {"Sentence #": starts, "Word": ["Tom", "ran"] * 6, "Tag": ["B-PER", "O"] * 6}
-    plain, own = (save(tmp_path / f"words.{form}", words) for form in FORMS[:2])
-    assert infer_task(own, {})[0] == "tag"
-    assert ITEM_TYPES_BY_TASK["tag"].read(own).items == ITEM_TYPES_BY_TASK["tag"].read(plain).items
+    plain, path = (save(tmp_path / f"words.{form}", words) for form in FORMS[:2])
+    assert infer_task(path, {})[0] == "tag"
+    assert ITEM_TYPES_BY_TASK["tag"].read(path).items == ITEM_TYPES_BY_TASK["tag"].read(plain).items
 
 
 def test_bags_of_a_workbook(tmp_path, fails):
     bags = {"bag_id": ["a", "a", "b"], "bag_label": [1, 1, 0], "x": [0.5, 1, 2]}
-    plain, own, other = (
+    plain, workbook_path, parquet_path = (
         read_bags(save(tmp_path / "b.csv", bags)),
         *(tmp_path / f"b.{n}" for n in FORMS[1:]),
     )
-    found = read_bags(save(own, bags))
-    assert [(bag.id, bag.label, bag.instances.tolist()) for bag in found.items] == [
+    data = read_bags(save(workbook_path, bags))
+    assert [(bag.id, bag.label, bag.instances.tolist()) for bag in data.items] == [
         (bag.id, bag.label, bag.instances.tolist()) for bag in plain.items
     ]
-    assert fails(read_bags, save(other, bags))[0] == "HW104"
+    assert fails(read_bags, save(parquet_path, bags))[0] == "HW104"
 
 
 @pytest.mark.parametrize("form", FORMS[1:])
@@ -139,7 +139,7 @@ def test_a_text_is_no_workbook_whatever_it_is_called(tmp_path, saved):
 @pytest.mark.parametrize(("form", "name"), [("xlsx", "openpyxl"), ("parquet", "pyarrow")])
 def test_a_library_that_is_missing_is_named_with_its_extra(saved, monkeypatch, form, name):
     path = saved(form)
-    for module in [own for own in sys.modules if own.partition(".")[0] == name]:
+    for module in [module_name for module_name in sys.modules if module_name.partition(".")[0] == name]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(
@@ -176,7 +176,7 @@ def test_other_readers_and_archives_say_what_to_do(saved, tmp_path, fails, form)
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "description"),
     [
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600, "old Excel .*, or one with a password"),
         ("[Content_Types].xml xl/workbook.bin", "binary Excel workbook"),
@@ -186,7 +186,7 @@ def test_other_readers_and_archives_say_what_to_do(saved, tmp_path, fails, form)
         (b"PARE" + b"\0" * 100 + b"PARE", "encrypted Parquet"),
     ],
 )
-def test_documents_of_others_are_named(tmp_path, content, told):
+def test_documents_of_others_are_named(tmp_path, content, description):
     path = tmp_path / "data.xlsx"
     if isinstance(content, bytes):
         path.write_bytes(content)
@@ -194,7 +194,7 @@ def test_documents_of_others_are_named(tmp_path, content, told):
         with zipfile.ZipFile(path, "w") as archive:
             for name in content.split():
                 archive.writestr(name, "<x/>")
-    with pytest.raises(DataError, match=f"HW104.*{told}.*save it as csv"):
+    with pytest.raises(DataError, match=f"HW104.*{description}.*save it as csv"):
         read_examples(path)
 
 

@@ -238,12 +238,12 @@ def test_the_doctor_checks_columns_beside_the_text(tmp_path):
     report = doctor_files(
         [write(tmp_path / "a.csv", rows)], "classify", {"features": "same,copy,id,score,fair"}
     )
-    told = {
+    column_findings = {
         (finding.code, finding.message.split("'")[1])
         for finding in report.findings
         if finding.code in ("HW181", "HW182", "HW183")
     }
-    assert told == {("HW181", "same"), ("HW182", "copy"), ("HW183", "id"), ("HW182", "score")}
+    assert column_findings == {("HW181", "same"), ("HW182", "copy"), ("HW183", "id"), ("HW182", "score")}
 
 
 def test_the_doctor_finds_the_number_to_predict_beside_the_text(tmp_path):

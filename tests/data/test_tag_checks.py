@@ -130,17 +130,17 @@ def test_counts_do_not_depend_on_the_scheme(sentences):
             first, inner, last = {"iob2": "BII", "bioes": "BIE", "iob1": "III"}[scheme]
             if scheme == "iob1" and before == kind:
                 first = "B"
-            own = [first] + [inner] * (length - 1)
+            tags_of_span = [first] + [inner] * (length - 1)
             if scheme == "bioes":
-                own = ["S"] if length == 1 else [*own[:-1], last]
-            tags += [f"{prefix}-{kind}" for prefix in own]
+                tags_of_span = ["S"] if length == 1 else [*tags_of_span[:-1], last]
+            tags += [f"{prefix}-{kind}" for prefix in tags_of_span]
             before = kind
         return TaggedSentence(tuple(tags), tuple(tags))
 
     expected = Counter(kind for entities in sentences for kind, _, _ in entities)
     for scheme in ("iob1", "iob2", "bioes"):
-        found = [written(entities, scheme) for entities in sentences]
-        assert count_entity_types(found) == expected
+        tagged_sentences = [written(entities, scheme) for entities in sentences]
+        assert count_entity_types(tagged_sentences) == expected
     assert spans_without_begin([written(entities, "iob2") for entities in sentences]) == []
 
 

@@ -50,8 +50,8 @@ def test_nothing_given_is_guessed(write):
 )
 def test_line_ends_marks_and_spaces(write, change):
     expected = read_tagged(write("a", NER)).items
-    found = read_tagged(write("b", change(NER))).items
-    assert [(s.tokens, s.tags) for s in found] == [(s.tokens, s.tags) for s in expected]
+    sentences = read_tagged(write("b", change(NER))).items
+    assert [(s.tokens, s.tags) for s in sentences] == [(s.tokens, s.tags) for s in expected]
 
 
 def test_compressed_files_and_standard_input(write, monkeypatch):
@@ -173,13 +173,16 @@ def test_an_encoding(write):
 def test_the_scheme_of_much_chinese_is_read_as_bioes(write):
     path = write("a.conll", "高\tB-NAME\n大\tM-NAME\n山\tE-NAME\n是\tO\n\n他\tS-NAME\n在\tO\n\n")
     data = read_tagged(path)
-    assert [own.tags for own in data.items] == [("B-NAME", "I-NAME", "E-NAME", "O"), ("S-NAME", "O")]
+    assert [sentence.tags for sentence in data.items] == [
+        ("B-NAME", "I-NAME", "E-NAME", "O"),
+        ("S-NAME", "O"),
+    ]
     assert "tags of the scheme BMES, read as BIOES: I for M (and S for W)" in data.notes
     assert data.entities == {"NAME": 2}
 
 
 @pytest.mark.parametrize(
-    ("tags", "found", "fix"),
+    ("tags", "message", "fix"),
     [
         ("O O O O B_x I_x", "tags such as 'B_x' mark no spans", "write 'B-x' for 'B_x' to have spans"),
         (
@@ -190,14 +193,18 @@ def test_the_scheme_of_much_chinese_is_read_as_bioes(write):
         ("O NN NN VB DT x", None, None),
     ],
 )
-def test_tags_that_are_meant_to_mark_spans_but_do_not_are_told(write, tags, found, fix):
+def test_tags_that_are_meant_to_mark_spans_but_do_not_are_told(write, tags, message, fix):
     """What is learnt is words one by one, and an accuracy that most of all O has."""
     path = write("a.conll", "".join(f"w{n}\t{tag}\n" for n, tag in enumerate(tags.split())) * 2)
-    told = [own for own in read_tagged(path, TagOptions(format="columns")).findings if own.code == "HW248"]
-    assert bool(told) == bool(found)
-    for own in told:
-        assert re.search(found, own.message)
-        assert own.fix.startswith(fix)
+    scheme_findings = [
+        finding
+        for finding in read_tagged(path, TagOptions(format="columns")).findings
+        if finding.code == "HW248"
+    ]
+    assert bool(scheme_findings) == bool(message)
+    for finding in scheme_findings:
+        assert re.search(message, finding.message)
+        assert finding.fix.startswith(fix)
 
 
 @pytest.mark.parametrize("header", ["", "sentence,token,tag\n"])

@@ -54,12 +54,12 @@ def change_members(path, change) -> None:
 
 def share_strings(path) -> None:
     """Put the texts of a workbook into a part of their own, as Excel does, in runs of letters."""
-    found: list[bytes] = []
+    shared_strings: list[bytes] = []
 
     def moved(match: re.Match[bytes]) -> bytes:
         text = match[2]
-        found.append(b"<r><t>%b</t></r><r><t>%b</t></r>" % (text[:1], text[1:]))
-        return b'<c %bt="s"><v>%d</v></c>' % (match[1], len(found) - 1)
+        shared_strings.append(b"<r><t>%b</t></r><r><t>%b</t></r>" % (text[:1], text[1:]))
+        return b'<c %bt="s"><v>%d</v></c>' % (match[1], len(shared_strings) - 1)
 
     def change(name: str, xml: bytes) -> bytes:
         if name.startswith("xl/worksheets/"):
@@ -70,7 +70,7 @@ def share_strings(path) -> None:
 
     change_members(path, change)
     with zipfile.ZipFile(path, "a") as archive:
-        items = b"".join(b"<si>%b</si>" % own for own in found)
+        items = b"".join(b"<si>%b</si>" % string for string in shared_strings)
         archive.writestr(SHARED, b'<sst xmlns="%b">%b</sst>' % (SPACE, items))
 
 
@@ -102,7 +102,7 @@ def test_rows_become_lines_of_csv(book):
 def test_a_sheet_is_read_as_its_csv_would_be(book):
     data = read_examples(book(Data=TABLE))
     assert (data.format, data.columns.text, data.columns.label) == ("xlsx", "Review", "Sentiment")
-    assert [(own.text, own.label, own.line) for own in data.items] == [
+    assert [(item.text, item.label, item.line) for item in data.items] == [
         ("it came late", "bad", 2),
         ('so "good"\nand new', "good", 3),
     ]
@@ -114,7 +114,7 @@ def test_what_is_around_the_table_is_passed_over(book):
     path = book(Data=rows)
     assert lines(path) == [(2, '"text","label"'), (3, '"a b c","x"'), (4, '"",""'), (5, '"d e f","y"')]
     data = read_examples(path)
-    assert [own.line for own in data.items] == [3, 5]
+    assert [item.line for item in data.items] == [3, 5]
     assert "blank lines passed over: 1" in data.notes
     assert len(list(read_rows(path))) == 3  # to predict, each row keeps its place
 
@@ -130,8 +130,8 @@ def test_what_stands_beside_the_table_further_down_is_told(book, stray):
 
 def test_an_error_says_which_sheet_is_read(book):
     path = book(Manual=[["How to use it"], ["Fill in the second sheet, a text in each row"]], Data=TABLE)
-    told = "the sheet 'Manual' is read, not 'Data' - name another as 'book.xlsx!Data'"
-    with pytest.raises(DataError, match=f"label column cannot be guessed; {told}; or give"):
+    message = "the sheet 'Manual' is read, not 'Data' - name another as 'book.xlsx!Data'"
+    with pytest.raises(DataError, match=f"label column cannot be guessed; {message}; or give"):
         read_examples(path)
 
 
@@ -209,10 +209,10 @@ def test_an_extension_that_openpyxl_does_not_know_is_no_matter(book):
 def test_rows_come_before_the_rest_is_read_and_damage_is_told(book):
     rows = [["text", "label"], *[[f"text {n}", "xy"[n % 2]] for n in range(3000)]]
     path = book(change=in_sheet(lambda xml: xml[: len(xml) * 9 // 10]), Data=rows)
-    found = map(row_line, workbook_rows(path, None, []))
-    assert next(found) == (1, '"text","label"')
+    numbered_lines = map(row_line, workbook_rows(path, None, []))
+    assert next(numbered_lines) == (1, '"text","label"')
     with pytest.raises(DataError, match=r"an Excel workbook that cannot be read \(.*save it") as error:
-        list(found)
+        list(numbered_lines)
     assert error.value.code == "HW102"
 
 
