@@ -314,6 +314,10 @@ def test_flags_exist(capsys, monkeypatch):
         "--cpus",
         "--memory",
         "--build-arg",
+        "--nproc-per-node",  # of torchrun, as the next ones
+        "--nnodes",
+        "--rdzv-backend",
+        "--rdzv-endpoint",
     }
     used = {flag for page in PAGES for flag in re.findall(r"(?<![\w<!-])--[a-z][\w.-]*", read(page))}
     assert used <= flags

@@ -27,6 +27,7 @@ from headwise.data.items.dataset import plan_batches
 from headwise.nn.embeddings.base_embedding import frozen_tables
 from headwise.nn.embeddings.word_reading import RowEmbedding
 from headwise.training.callbacks import EpochReport
+from headwise.training.data_parallel import training_processes
 from headwise.training.optimizer import AdamW, WeightAverage, learning_rate, parameter_groups
 from headwise.training.run_state import (
     RecordedSignals,
@@ -119,9 +120,9 @@ def run_epochs(
             for batch in run.epoch_batches():
                 run.update(batch)
                 report(run.report())
-                if stop:
+                if run.is_stopped():
                     run.save()
-                    raise run.interrupted(stop[0])
+                    raise run.interrupted(stop[0] if stop else signal.SIGTERM)
                 run.save_if_due()
             try:
                 done = run.finish_epoch()
@@ -171,6 +172,10 @@ class _TrainingRun:
         self._saved = self._started = self._updated = time.monotonic()
         self._session_texts = 0
         torch.manual_seed(config.seed)
+        self.processes = training_processes()
+        if self.processes is not None:
+            self.processes.copy_weights(model)
+            torch.manual_seed(config.seed + self.processes.rank)  # of dropout
 
     def _row_embeddings(self) -> list[RowEmbedding]:
         """The embeddings that are updated row by row: a moving average needs all rows in each step."""
@@ -214,7 +219,13 @@ class _TrainingRun:
             (loss / texts).backward()
             return loss.item()
 
-        total = learn_batches(batches, learn, self.optimizer.zero_grad, self.where, self._lengths)
+        processes, shares = self.processes, list(batches)
+        if processes is not None:
+            shares = [share for batch in batches if (share := processes.share(batch))]
+        total = learn_batches(shares, learn, self.optimizer.zero_grad, self.where, self._lengths)
+        if processes is not None:
+            total = processes.total(total)
+            self.optimizer.sum_gradients(processes)
         if not abs(total) < float("inf"):
             raise HeadwiseError(
                 f"the loss became {total} in epoch {progress.epoch + 1}, update {progress.step + 1}; try a "
@@ -236,6 +247,10 @@ class _TrainingRun:
         progress.seconds += time.monotonic() - began
         self._session_texts += texts
         self._updated = time.monotonic()
+
+    def is_stopped(self) -> bool:
+        """Whether a signal came, to any of the processes that train together."""
+        return bool(self.stop if self.processes is None else self.processes.total(len(self.stop)))
 
     def _precision(self) -> AbstractContextManager[object]:
         reduced, device = self.config.precision == "bfloat16", self.device.type
@@ -263,6 +278,9 @@ class _TrainingRun:
                     scores = {"loss": 0.0, config.score: 0.0}
                 progress.seconds += time.monotonic() - began  # without the linear model
                 unused = self.unused is not None and self._is_unused(self.unused)
+                if self.processes is not None:
+                    scores = self.processes.scores_of_first({**scores, "unused": unused})
+                    unused = bool(scores.pop("unused"))
             merit = config.selection_score(progress.epoch, scores)
             due = self._is_due(EPOCH_SECONDS)
             if merit > progress.best_score or self.until is not None:

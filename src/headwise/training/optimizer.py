@@ -19,6 +19,7 @@ from headwise.core import native
 from headwise.core.config import JsonObject
 from headwise.core.errors import HeadwiseError
 from headwise.nn.embeddings.word_reading import RowEmbedding
+from headwise.training.data_parallel import TrainingProcesses
 
 _BETAS, _EPSILON = (0.9, 0.999), 1e-8
 _RATIO = _BETAS[0] / _BETAS[1] ** 0.5  # of a step to the one before, where there are no gradients
@@ -66,6 +67,15 @@ class AdamW:
         """Do the postponed updates of all rows."""
         for updates in self._rows.values():
             updates.apply_postponed()
+
+    @torch.no_grad()
+    def sum_gradients(self, processes: TrainingProcesses) -> None:
+        """Sum the gradients of processes that train together; call it once before `clip` and `step`."""
+        parameters = [parameter for group in self.param_groups for parameter in group["params"]]
+        processes.sum_gradients([p for p in parameters if p not in self._rows], [*self._rows])
+        for weight, updates in self._rows.items():
+            if weight.grad is not None:  # also of rows that only other processes have read
+                updates.apply_postponed(weight.grad.coalesce().indices()[0])
 
     @torch.no_grad()
     def clip(self, most: float) -> None:

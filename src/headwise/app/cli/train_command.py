@@ -1,6 +1,11 @@
 """`headwise train`: train a model on a labelled file."""
 
+import atexit
+import os
+import shutil
+import sys
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Annotated, Any
 
 from cyclopts import Group, Parameter
@@ -20,6 +25,7 @@ from headwise.app.cli.path_checks import check_one_standard_input, check_output_
 from headwise.app.cli.terminal import QuietReporter, TerminalReporter
 from headwise.core.config import JsonObject
 from headwise.core.errors import ConfigError, TrainingInterrupted
+from headwise.core.torchrun import process_rank
 from headwise.data.files.compression import read_once
 from headwise.data.files.file_lists import (
     check_labelled_folder,
@@ -133,6 +139,11 @@ def train(
     """
     check_page_output(report)
     check_output_is_folder(output)
+    if process_rank():  # the first process that torchrun has started prints and writes
+        sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+        folder = mkdtemp()
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        output, work, report = Path(folder) / "model", None, None
     texts = list_files([file, *more])
     inputs = {"FILE": (file, *more), "--dev": dev, "--test": test, "--drop": drop, "--weight": weight}
     inputs |= {"--parses": parses, "--dev-parses": dev_parses, "--test-parses": test_parses}

@@ -38,6 +38,7 @@ from headwise.core.file_lock import locked
 from headwise.core.folder_layout import RUN_FOLDER, TRACEBACK
 from headwise.core.scratch import scratch_folder
 from headwise.core.tokenizer import remembered_words
+from headwise.core.torchrun import process_count
 from headwise.core.training_libraries import check_training_libraries
 from headwise.core.version import __version__
 from headwise.data.files.file_lists import check_input_file, list_files, optional_files
@@ -76,6 +77,8 @@ class TrainingJob:
             TrainingInterrupted: Ctrl-C came; the state is saved.
             TrainingFinished: The run to resume is finished.
         """
+        if self.resume and process_count() > 1:
+            raise ConfigError("--resume under torchrun: continue with one process; it has the same batches")
         for path in self.files.paths():
             check_input_file(path)  # before the output folder is made
         request = resolve(self.settings, self.files.train, reporter=self.reporter)
@@ -93,15 +96,18 @@ class TrainingJob:
             self.reporter.note(
                 f"{plan.task.shape(plan.run_config.model)}, up to {epochs}, into {self.output}"
             )
-            report = fit_evaluate_save(
-                plan,
-                self.output,
-                resume=self.resume and contents == "run",
-                baseline=self.baseline,
-                reporter=self.reporter,
-                callbacks=self.callbacks,
-                files=self.files,
-            )
+            from headwise.training.data_parallel import joined_processes  # with it comes torch
+
+            with joined_processes():
+                report = fit_evaluate_save(
+                    plan,
+                    self.output,
+                    resume=self.resume and contents == "run",
+                    baseline=self.baseline,
+                    reporter=self.reporter,
+                    callbacks=self.callbacks,
+                    files=self.files,
+                )
             for warning in plan.warnings(report.fitted):
                 self.reporter.warn(warning)
             return report

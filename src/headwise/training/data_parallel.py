@@ -1,0 +1,88 @@
+"""Data-parallel training: `torchrun --nproc-per-node 4 -m headwise train ...`.
+
+Every process reads the data and plans the same batches. It computes the gradients of its share of the
+texts of a batch, and all take the same step on the sum; so the steps are those of one process, but for
+dropout, which each draws for itself. What is decided (the best epoch, the last one) is decided by the first
+process, which alone writes the model.
+"""
+
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+import torch
+import torch.distributed
+from torch import Tensor, nn
+
+from headwise.core.torchrun import process_count, process_rank
+
+_joined: ContextVar["TrainingProcesses | None"] = ContextVar("joined", default=None)
+
+
+@contextmanager
+def joined_processes() -> Generator[None]:
+    """Train together with the other processes that torchrun has started, within this context."""
+    if process_count() == 1:
+        yield
+        return
+    torch.distributed.init_process_group("gloo")
+    token = _joined.set(TrainingProcesses(process_rank(), process_count()))
+    try:
+        yield
+    finally:
+        _joined.reset(token)
+        torch.distributed.destroy_process_group()
+
+
+def training_processes() -> "TrainingProcesses | None":
+    """The processes that train together; None if this one trains alone."""
+    return _joined.get()
+
+
+@dataclass(frozen=True)
+class TrainingProcesses:
+    """The processes that train one model.
+
+    Attributes:
+        rank: The number of this one, from 0.
+        count: How many there are.
+    """
+
+    rank: int
+    count: int
+
+    def share(self, texts: Sequence[int]) -> Sequence[int]:
+        """The texts of a batch that this process learns from."""
+        return texts[self.rank :: self.count]
+
+    def copy_weights(self, model: nn.Module) -> None:
+        """Give all processes the weights of the first."""
+        for weights in model.state_dict().values():
+            torch.distributed.broadcast(weights, 0)
+
+    def sum_gradients(self, dense: Sequence[Tensor], sparse: Sequence[Tensor]) -> None:
+        """Sum the gradients of these parameters over all processes; those without any have none."""
+        layouts = [*((p, torch.strided) for p in dense), *((p, torch.sparse_coo) for p in sparse)]
+        used = torch.tensor([parameter.grad is not None for parameter, _ in layouts], dtype=torch.uint8)
+        torch.distributed.all_reduce(used, torch.distributed.ReduceOp.MAX)
+        for (parameter, layout), is_used in zip(layouts, used.tolist(), strict=True):
+            if is_used:
+                if parameter.grad is None:
+                    parameter.grad = torch.zeros_like(parameter, layout=layout)
+                if parameter.grad.is_sparse:
+                    parameter.grad = parameter.grad.coalesce()
+                torch.distributed.all_reduce(parameter.grad)
+
+    def total(self, number: float) -> float:
+        """The sum of a number over all processes."""
+        totals = torch.tensor([number], dtype=torch.float64)
+        torch.distributed.all_reduce(totals)
+        return float(totals[0])
+
+    def scores_of_first(self, scores: Mapping[str, float]) -> dict[str, float]:
+        """The scores that the first process has computed; all have the same names."""
+        names = sorted(scores)
+        values = torch.tensor([scores[name] for name in names], dtype=torch.float64)
+        torch.distributed.broadcast(values, 0)
+        return dict(zip(names, values.tolist(), strict=True))
