@@ -50,9 +50,22 @@ def test_two_processes_learn_what_one_learns(tmp_path, arguments, capsys):
     assert losses == pytest.approx(expected_losses, abs=1e-5)
 
 
-def test_a_run_is_resumed_by_one_process(tmp_path, arguments, monkeypatch):
+@pytest.fixture
+def two_processes(monkeypatch):
+    """The environment of the first of two processes of torchrun."""
     for name, value in (("TORCHELASTIC_RUN_ID", "none"), ("WORLD_SIZE", "2"), ("RANK", "0")):
         monkeypatch.setenv(name, value)
+
+
+@pytest.mark.usefixtures("two_processes")
+def test_a_run_is_resumed_by_one_process(tmp_path, arguments):
     with pytest.raises(ConfigError, match="continue with one process"):
         train_files(arguments[1], tmp_path / "model", resume=True)
+    assert not (tmp_path / "model").exists()
+
+
+@pytest.mark.usefixtures("two_processes")
+def test_processes_do_not_share_standard_input(tmp_path):
+    with pytest.raises(ConfigError, match="'-' cannot be read by each process of torchrun"):
+        train_files("-", tmp_path / "model")
     assert not (tmp_path / "model").exists()

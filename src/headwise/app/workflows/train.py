@@ -41,6 +41,7 @@ from headwise.core.tokenizer import remembered_words
 from headwise.core.torchrun import process_count
 from headwise.core.training_libraries import check_training_libraries
 from headwise.core.version import __version__
+from headwise.data.files.compression import read_once
 from headwise.data.files.file_lists import check_input_file, list_files, optional_files
 from headwise.data.files.memory_tables import DataArgument, tables_as_files
 from headwise.data.findings import count
@@ -79,6 +80,8 @@ class TrainingJob:
         """
         if self.resume and process_count() > 1:
             raise ConfigError("--resume under torchrun: continue with one process; it has the same batches")
+        if process_count() > 1 and (pipes := [*filter(read_once, self.files.paths())]):
+            raise ConfigError(f"{pipes[0]!r} cannot be read by each process of torchrun; give a file")
         for path in self.files.paths():
             check_input_file(path)  # before the output folder is made
         request = resolve(self.settings, self.files.train, reporter=self.reporter)
