@@ -17,40 +17,18 @@ from torch import Tensor, nn
 
 from headwise.core.torchrun import process_count, process_rank
 
-_joined: ContextVar["TrainingProcesses | None"] = ContextVar("joined", default=None)
-
-
-@contextmanager
-def joined_processes() -> Generator[None]:
-    """Train together with the other processes that torchrun has started, within this context."""
-    if process_count() == 1:
-        yield
-        return
-    torch.distributed.init_process_group("gloo")
-    token = _joined.set(TrainingProcesses(process_rank(), process_count()))
-    try:
-        yield
-    finally:
-        _joined.reset(token)
-        torch.distributed.destroy_process_group()
-
-
-def training_processes() -> "TrainingProcesses | None":
-    """The processes that train together; None if this one trains alone."""
-    return _joined.get()
-
 
 @dataclass(frozen=True)
 class TrainingProcesses:
-    """The processes that train one model.
+    """The processes that train one model; one that is alone exchanges nothing.
 
     Attributes:
         rank: The number of this one, from 0.
         count: How many there are.
     """
 
-    rank: int
-    count: int
+    rank: int = 0
+    count: int = 1
 
     def share(self, texts: Sequence[int]) -> Sequence[int]:
         """The texts of a batch that this process learns from."""
@@ -58,7 +36,7 @@ class TrainingProcesses:
 
     def copy_weights(self, model: nn.Module) -> None:
         """Give all processes the weights of the first."""
-        for weights in model.state_dict().values():
+        for weights in () if self.count == 1 else model.state_dict().values():
             torch.distributed.broadcast(weights, 0)
 
     def sum_gradients(self, dense: Sequence[Tensor], sparse: Sequence[Tensor]) -> None:
@@ -76,13 +54,41 @@ class TrainingProcesses:
 
     def total(self, number: float) -> float:
         """The sum of a number over all processes."""
+        if self.count == 1:
+            return number
         totals = torch.tensor([number], dtype=torch.float64)
         torch.distributed.all_reduce(totals)
         return float(totals[0])
 
     def scores_of_first(self, scores: Mapping[str, float]) -> dict[str, float]:
         """The scores that the first process has computed; all have the same names."""
+        if self.count == 1:
+            return dict(scores)
         names = sorted(scores)
         values = torch.tensor([scores[name] for name in names], dtype=torch.float64)
         torch.distributed.broadcast(values, 0)
         return dict(zip(names, values.tolist(), strict=True))
+
+
+_ALONE = TrainingProcesses()
+_joined: ContextVar[TrainingProcesses] = ContextVar("joined", default=_ALONE)
+
+
+@contextmanager
+def joined_processes() -> Generator[None]:
+    """Train together with the other processes that torchrun has started, within this context."""
+    if process_count() == 1:
+        yield
+        return
+    torch.distributed.init_process_group("gloo")
+    token = _joined.set(TrainingProcesses(process_rank(), process_count()))
+    try:
+        yield
+    finally:
+        _joined.reset(token)
+        torch.distributed.destroy_process_group()
+
+
+def training_processes() -> TrainingProcesses:
+    """The processes that train together with this one, which may be alone."""
+    return _joined.get()

@@ -171,11 +171,9 @@ class _TrainingRun:
         self.steps = config.epochs * -(-len(self._plan(0)) // config.accumulate)
         self._saved = self._started = self._updated = time.monotonic()
         self._session_texts = 0
-        torch.manual_seed(config.seed)
         self.processes = training_processes()
-        if self.processes is not None:
-            self.processes.copy_weights(model)
-            torch.manual_seed(config.seed + self.processes.rank)  # of dropout
+        self.processes.copy_weights(model)
+        torch.manual_seed(config.seed + self.processes.rank)  # each process draws dropout for itself
 
     def _row_embeddings(self) -> list[RowEmbedding]:
         """The embeddings that are updated row by row: a moving average needs all rows in each step."""
@@ -219,13 +217,10 @@ class _TrainingRun:
             (loss / texts).backward()
             return loss.item()
 
-        processes, shares = self.processes, list(batches)
-        if processes is not None:
-            shares = [share for batch in batches if (share := processes.share(batch))]
-        total = learn_batches(shares, learn, self.optimizer.zero_grad, self.where, self._lengths)
-        if processes is not None:
-            total = processes.total(total)
-            self.optimizer.sum_gradients(processes)
+        shares = [share for batch in batches if (share := self.processes.share(batch))]
+        loss = learn_batches(shares, learn, self.optimizer.zero_grad, self.where, self._lengths)
+        total = self.processes.total(loss)
+        self.optimizer.sum_gradients(self.processes)
         if not abs(total) < float("inf"):
             raise HeadwiseError(
                 f"the loss became {total} in epoch {progress.epoch + 1}, update {progress.step + 1}; try a "
@@ -250,7 +245,7 @@ class _TrainingRun:
 
     def is_stopped(self) -> bool:
         """Whether a signal came, to any of the processes that train together."""
-        return bool(self.stop if self.processes is None else self.processes.total(len(self.stop)))
+        return bool(self.processes.total(len(self.stop)))
 
     def _precision(self) -> AbstractContextManager[object]:
         reduced, device = self.config.precision == "bfloat16", self.device.type
@@ -278,9 +273,8 @@ class _TrainingRun:
                     scores = {"loss": 0.0, config.score: 0.0}
                 progress.seconds += time.monotonic() - began  # without the linear model
                 unused = self.unused is not None and self._is_unused(self.unused)
-                if self.processes is not None:
-                    scores = self.processes.scores_of_first({**scores, "unused": unused})
-                    unused = bool(scores.pop("unused"))
+                scores = self.processes.scores_of_first({**scores, "unused": unused})
+                unused = bool(scores.pop("unused"))
             merit = config.selection_score(progress.epoch, scores)
             due = self._is_due(EPOCH_SECONDS)
             if merit > progress.best_score or self.until is not None:

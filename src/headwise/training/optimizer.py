@@ -71,6 +71,8 @@ class AdamW:
     @torch.no_grad()
     def sum_gradients(self, processes: TrainingProcesses) -> None:
         """Sum the gradients of processes that train together; call it once before `clip` and `step`."""
+        if processes.count == 1:
+            return
         parameters = [parameter for group in self.param_groups for parameter in group["params"]]
         processes.sum_gradients([p for p in parameters if p not in self._rows], [*self._rows])
         for weight, updates in self._rows.items():

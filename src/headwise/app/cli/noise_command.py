@@ -65,7 +65,9 @@ def noise(
         check_output_file(output, file, overwrite=overwrite)
     form = "xlsx" if output is not None and output.suffix.lower() == ".xlsx" else "csv"
     check_form(form)
-    dialect = SpreadsheetDialect.of(str(file), flag_values(read))
+    dialect = SpreadsheetDialect()
+    if output is not None:
+        dialect = SpreadsheetDialect.of(str(file), flag_values(read))
     reporter = TerminalReporter()
     with reporter.working("reading and checking"):
         issues = noise_file(str(file), base=base, reading=flag_values(read), reporter=reporter)

@@ -76,9 +76,11 @@ def suggest(
         model, file, count, **file_arguments(parses, opening, read), reporter=TerminalReporter()
     )
     if form in ("conll", "jsonl"):
+        if tags:
+            written = _tagged(suggestions)
+        else:
+            written = "".join(f"{json_text(record)}\n" for record in _records(suggestions)[1])
         with open_output(output, atomic=True) as target:
-            lines = (f"{json_text(record)}\n" for record in _records(suggestions)[1])
-            written = _tagged(suggestions) if tags else "".join(lines)
             target.write(written.encode("utf-8", "surrogatepass"))
     else:
         write_rows(output, form, _table(suggestions, form), dialect)

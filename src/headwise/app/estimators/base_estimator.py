@@ -282,7 +282,6 @@ _RECIPE = "recipe__"
 
 def _with_advice(constructor: Callable[..., None]) -> Callable[..., None]:
     """A constructor whose error about an unknown argument says where the setting belongs."""
-
     parameters = signature(constructor).parameters
     names = sorted({*parameters} - {"self"})
     if any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters.values()):

@@ -243,7 +243,7 @@ class SwallowedRows:
         plain = [row for row in rows if len(row) == width and not any("\n" in cell for cell in row)]
         self.large = len(plain) >= _LARGE
         self.multiline = len(rows) - len(plain)
-        self.usual = 4 * self.multiline > len(rows)
+        self.often_multiline = 4 * self.multiline > len(rows)
         self.words = range(0)
         self.empty = [width > 1 and not any(map(str.strip, column)) for column in zip(*plain, strict=True)]
         self.profiles: list[Callable[[str], bool] | None] = []
@@ -273,7 +273,7 @@ class SwallowedRows:
         return usual and all(len(line.split()) in self.words for line in lines)
 
     def _are_rows(self, cells: Sequence[str], column: int, lines: Sequence[str]) -> bool:
-        if self.usual and not any(self.profiles):
+        if self.often_multiline and not any(self.profiles):
             return False  # as in a table of code, whose lines may have as many commas as its rows
         rows = [*self._rows(cells, column, lines)]
         fitting = sum(len(row) == self.width and self._fits(row) for row in rows)
